@@ -1,0 +1,177 @@
+"""Segment once: the words, sentences, paragraphs, headings and sections of a document, found at the first request."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from chunking.markdown import Leaf, leaves
+from chunking.sentences import sentence_starts
+from chunking.types import Document, Heading, Ints, Spans
+from chunking.words import code_points, is_space, word_spans
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-+*•]|\d{1,9}[.)])[ \t]+\S")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Where the blocks of a document begin, and its headings.
+
+    `paragraphs` and `sentences` are the starts of tilings: each tile goes on to the next start. A paragraph is what
+    blank lines part (blank lines inside code do not); a heading is one of its own. A list item, a table row and a line
+    of code are each at least one sentence.
+    """
+
+    paragraphs: Ints
+    sentences: Ints
+    headings: tuple[Heading, ...]
+
+
+def words(document: Document) -> Spans:
+    """The spans of all words."""
+    return document.keep("words", lambda: word_spans(document.text))
+
+
+def solid(document: Document) -> Ints:
+    """The number of non-space characters before each position, (len(text) + 1,): lengths are its differences."""
+    return document.keep("solid", lambda: np.concatenate(([0], np.cumsum(~is_space(code_points(document.text))))))
+
+
+def headings(document: Document) -> tuple[Heading, ...]:
+    """The headings in order; none in plain text."""
+    return blocks(document).headings
+
+
+def blocks(document: Document) -> Blocks:
+    """The paragraphs, sentences and headings of a document."""
+    return document.keep("blocks", lambda: _blocks(document))
+
+
+def section_starts(document: Document) -> Ints:
+    """Where the sections begin: at the first word, and at every heading."""
+    return document.keep("section_starts", lambda: _section_starts(document))
+
+
+def heading_of(document: Document, positions: Ints) -> Ints:
+    """For each position the place in `headings` of the heading whose section it lies in, -1 before the first, (n,)."""
+    starts = np.array([heading.start for heading in headings(document)], np.int64)
+    return np.searchsorted(starts, positions, "right") - 1
+
+
+def count_words(document: Document, starts: Ints, ends: Ints) -> Ints:
+    """Words that lie in each span, at least in part, (n,)."""
+    spans = words(document)
+    return np.searchsorted(spans.starts, ends, "left") - np.searchsorted(spans.ends, starts, "right")
+
+
+def _section_starts(document: Document) -> Ints:
+    starts = np.array([heading.start for heading in headings(document)], np.int64)
+    return np.union1d(words(document).starts[:1], starts)
+
+
+def _blocks(document: Document) -> Blocks:
+    text = document.text
+    lines = _lines(text)
+    blank = [not text[start:end].strip() for start, end in pairwise(lines)]
+    found = leaves(text) if document.markdown else _plain_leaves(text, lines, blank)
+    first_word = [_first_solid(text, start) for start in lines]
+    paragraphs = {first_word[line] for line in _paragraph_lines(found, blank)}
+    sentences = paragraphs.union(*(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
+    sentences.update(first_word[line] for line in _loose_lines(found, blank))
+    return Blocks(_tiling(paragraphs, text), _tiling(sentences, text), _headings(text, found, lines, first_word))
+
+
+def _tiling(starts: set[int], text: str) -> Ints:
+    return np.array(sorted(start for start in starts if start < len(text)), np.int64)
+
+
+def _lines(text: str) -> list[int]:
+    """Where the lines begin, and the text's length: one more than there are lines."""
+    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    return starts if starts[-1] == len(text) else [*starts, len(text)]
+
+
+def _first_solid(text: str, place: int) -> int:
+    while place < len(text) and text[place].isspace():
+        place += 1
+    return place
+
+
+def _plain_leaves(text: str, lines: list[int], blank: list[bool]) -> list[Leaf]:
+    """Plain text has paragraphs between blank lines; a line with a list marker begins a block of its own."""
+    found: list[Leaf] = []
+    first = None
+    for line, is_blank in enumerate([*blank, True]):
+        begins = not is_blank and (first is None or _LIST_ITEM.match(text, lines[line], lines[line + 1]))
+        if first is not None and (is_blank or begins):
+            found.append(Leaf("text", first, line))
+            first = None
+        if begins:
+            first = line
+    return found
+
+
+def _headings(text: str, found: list[Leaf], lines: list[int], first_word: list[int]) -> tuple[Heading, ...]:
+    heads: list[Heading] = []
+    above: list[tuple[int, str]] = []
+    for leaf in found:
+        if leaf.kind == "heading":
+            above = [*((level, title) for level, title in above if level < leaf.level), (leaf.level, leaf.title)]
+            path = tuple(title for _, title in above)
+            heads.append(Heading(leaf.level, leaf.title, first_word[leaf.first], _end(text, leaf, lines), path))
+    return tuple(heads)
+
+
+def _end(text: str, leaf: Leaf, lines: list[int]) -> int:
+    """The end of a leaf's last line, without the white space there."""
+    end = lines[leaf.last]
+    while text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _paragraph_lines(found: list[Leaf], blank: list[bool]) -> list[int]:
+    """The lines at which a paragraph begins: after a blank line outside of code, at a heading and after one.
+
+    A thematic break is no paragraph: it stays with what is before it.
+    """
+    parting = np.array(blank, bool)
+    for leaf in found:
+        if leaf.kind in ("code", "html", "front matter"):
+            parting[leaf.first : leaf.last] = False
+    begins = np.ones(len(blank) + 1, bool)
+    begins[1:-1] = parting[:-1] & ~parting[1:]
+    for leaf in found:
+        if leaf.kind == "rule":
+            begins[leaf.first] = False
+        elif leaf.kind in ("heading", "front matter"):
+            begins[leaf.first] = begins[leaf.last] = True
+    return np.flatnonzero(begins[:-1]).tolist()
+
+
+def _leaf_starts(text: str, leaf: Leaf, lines: list[int], blank: list[bool], first_word: list[int]) -> list[int]:
+    """Where the sentences of a block begin: each line of code, each row of a table, the sentences of running text."""
+    if leaf.kind == "rule":
+        return []
+    if leaf.kind == "text":
+        return sentence_starts(text, first_word[leaf.first], _end(text, leaf, lines))
+    if leaf.kind != "code":
+        return [first_word[leaf.first]]
+    # A fence's marks stay with the code beside them: the opening one with the first line, the closing with the last.
+    fenced = text.startswith(("`", "~"), first_word[leaf.first])
+    last = leaf.last - 1 if fenced and text.startswith(("`", "~"), first_word[leaf.last - 1]) else leaf.last
+    inner = [line for line in range(leaf.first + fenced, last) if not blank[line]]
+    return [first_word[line] for line in [leaf.first, *inner[fenced:]]]
+
+
+def _loose_lines(found: list[Leaf], blank: list[bool]) -> list[int]:
+    """Lines outside all blocks (reference definitions) that begin a sentence; a table's dashes stay with its head."""
+    held = np.zeros(len(blank), bool)
+    for leaf in found:
+        held[leaf.first : leaf.last + (leaf.kind == "row")] = True
+    loose = ~held & ~np.array(blank, bool)
+    return np.flatnonzero(loose & ~np.concatenate(([False], loose[:-1]))).tolist()

@@ -1,0 +1,1 @@
+"""One strategy a file; `chunking.registry` is the table that lists them."""

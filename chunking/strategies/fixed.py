@@ -1,0 +1,45 @@
+"""`fixed`: a window of `size` units that steps `size - overlap`."""
+
+import numpy as np
+
+from chunking.pack import pack
+from chunking.parts import Part, joined, trimmed
+from chunking.types import Chunks, Ints, Spans
+from chunking.units import Unit, ruler
+
+
+def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
+    """Windows over words, characters or tokens; the window that reaches a region's end is its last.
+
+    Characters that belong together (a letter and its accents) and tokens that share a character are not parted: there
+    a window takes whole ones only.
+    Example: size 3, overlap 1 over the words 'ant bee cat dog' -> 'ant bee cat', 'cat dog'
+    """
+    rule = ruler(part.document, unit)
+    if not rule.even:
+        atoms = part.keep(("atoms", unit), lambda: part.measured(part.parted(rule.atoms.starts), unit))
+        return joined(atoms, *pack(atoms, size, overlap))
+    low, high = rule.low(part.regions.starts), rule.high(part.regions.ends)
+    starts, ends, region = _windows(low, high, size, overlap)
+    if rule.before is None:
+        return Chunks.plain(*_distinct(trimmed(part.document, Spans(starts, ends))))
+    starts = np.maximum(rule.atoms.starts[starts], part.regions.starts[region])
+    return Chunks.plain(starts, np.minimum(rule.atoms.ends[ends - 1], part.regions.ends[region]))
+
+
+def _windows(low: Ints, high: Ints, size: int, overlap: int) -> tuple[Ints, Ints, Ints]:
+    """The windows over each range `[low, high)`: their starts and ends, and the number of their range, (n,) each."""
+    step = size - overlap
+    count = 1 + np.maximum(0, -((size - (high - low)) // step))
+    region = np.repeat(np.arange(len(low)), count)
+    turn = np.arange(len(region)) - np.repeat(np.cumsum(count) - count, count)
+    starts = low[region] + turn * step
+    return starts, np.minimum(starts + size, high[region]), region
+
+
+def _distinct(spans: Spans) -> Spans:
+    """Spans without those that, trimmed of white space, lie within a neighbour."""
+    reach = np.concatenate(([-1], np.maximum.accumulate(spans.ends)[:-1]))
+    kept = Spans(spans.starts[spans.ends > reach], spans.ends[spans.ends > reach])
+    last = np.append(kept.starts[1:] > kept.starts[:-1], True)
+    return Spans(kept.starts[last], kept.ends[last])

@@ -1,0 +1,21 @@
+"""`parent_child`: match a small child, return the parent it was cut from."""
+
+import numpy as np
+
+from chunking.parts import Part
+from chunking.strategies.fixed import fixed
+from chunking.strategies.recursive import recursive
+from chunking.types import Chunks, Spans
+from chunking.units import Unit
+
+
+def parent_child(part: Part, child: int, parent: int, base: str, unit: Unit) -> Chunks:
+    """Children of at most `child` units inside parents of at most `parent` units, both cut by `base`."""
+    parents = _cut(part, parent, base, unit)
+    children = _cut(Part(part.document, Spans(parents.starts, parents.ends)), child, base, unit)
+    place = np.searchsorted(parents.starts, children.starts, "right") - 1
+    return Chunks(children.starts, children.ends, parents.starts[place], parents.ends[place])
+
+
+def _cut(part: Part, size: int, base: str, unit: Unit) -> Chunks:
+    return fixed(part, size, 0, unit) if base == "fixed" else recursive(part, size, 0, unit, "keep")
