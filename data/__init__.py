@@ -1,0 +1,1 @@
+"""Documents and questions: the bundled ones, and readers for people's own files."""
