@@ -105,6 +105,13 @@ def level_starts(document: Document, level: str) -> Ints:
     return document.keep("word_starts", lambda: np.union1d(words(document).starts, blocks(document).sentences))
 
 
+def solid_starts(document: Document, starts: Ints) -> Ints:
+    """Each start moved on to the next non-space character, each place once."""
+    spans = words(document)
+    place = np.searchsorted(spans.ends, starts, "right")
+    return np.unique(np.maximum(starts, np.append(spans.starts, len(document.text))[place]))
+
+
 def trimmed_ends(document: Document, ends: Ints) -> Ints:
     """Each end moved back to just behind the last non-space character before it, (n,)."""
     spans = words(document)

@@ -131,27 +131,37 @@ def checked(strategy: Strategy, settings: Settings) -> dict[str, Any]:
             raise ValueError(f"strategy {strategy.name} has no setting {name!r} (its settings: {allowed})")
     values = {parameter.name: settings.get(parameter.name, parameter.default) for parameter in strategy.parameters}
     for parameter in strategy.parameters:
-        _check_value(parameter, values)
+        values[parameter.name] = _valid(parameter, values[parameter.name])
+    for parameter in strategy.parameters:
+        if isinstance(parameter, Number):
+            _check_together(parameter, values)
     return values
 
 
-def _check_value(parameter: Number | Choice, values: dict[str, Any]) -> None:
-    name, value = parameter.name, values[parameter.name]
+def _valid(parameter: Number | Choice, value: Any) -> Any:
+    """The value of one parameter, checked by itself."""
+    name = parameter.name
     if isinstance(parameter, Choice):
         if value not in parameter.values:
             raise ValueError(f"{name} must be one of {', '.join(parameter.values)}, got {value!r}")
-        return
+        return value
     whole = isinstance(parameter.default, int)
-    kind = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value != int(value) if value == value and abs(value) != float("inf") else True):
-        raise ValueError(f"{name} must be {kind}, got {value!r}")
-    values[name] = value = int(value) if whole else float(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+    if not number or (whole and value != int(value)):
+        raise ValueError(f"{name} must be {'a whole number' if whole else 'a number'}, got {value!r}")
     if not parameter.lowest <= value <= parameter.highest:
         raise ValueError(f"{name} must be from {parameter.lowest} to {parameter.highest}, got {value}")
-    if parameter.below and value >= values[parameter.below]:
-        raise ValueError(f"{name} must be at least {parameter.lowest} and below {parameter.below}, got {name} {value} and {parameter.below} {values[parameter.below]}")
-    if parameter.upto and value > values[parameter.upto]:
-        raise ValueError(f"{name} must not be above {parameter.upto}, got {name} {value} and {parameter.upto} {values[parameter.upto]}")
+    return int(value) if whole else float(value)
+
+
+def _check_together(parameter: Number, values: dict[str, Any]) -> None:
+    """ValueError where a parameter does not go with the one that bounds it."""
+    name, below, upto = parameter.name, parameter.below, parameter.upto
+    if below and values[name] >= values[below]:
+        rule = f"{name} must be at least {parameter.lowest} and below {below}"
+        raise ValueError(f"{rule}, got {name} {values[name]} and {below} {values[below]}")
+    if upto and values[name] > values[upto]:
+        raise ValueError(f"{name} must not be above {upto}, got {name} {values[name]} and {upto} {values[upto]}")
 
 
 def cut(

@@ -78,7 +78,7 @@ def _blocks(document: Document) -> Blocks:
     lines = _lines(text)
     blank = [not text[start:end].strip() for start, end in pairwise(lines)]
     found = leaves(text) if document.markdown else _plain_leaves(text, lines, blank)
-    first_word = [_first_solid(text, start) for start in lines]
+    first_word = _first_solid(document, lines)
     paragraphs = {first_word[line] for line in _paragraph_lines(found, blank)}
     sentences = paragraphs.union(*(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
     sentences.update(first_word[line] for line in _loose_lines(found, blank))
@@ -95,10 +95,11 @@ def _lines(text: str) -> list[int]:
     return starts if starts[-1] == len(text) else [*starts, len(text)]
 
 
-def _first_solid(text: str, place: int) -> int:
-    while place < len(text) and text[place].isspace():
-        place += 1
-    return place
+def _first_solid(document: Document, places: list[int]) -> list[int]:
+    """For each place the first non-space character from there on, the text's length where there is none."""
+    spans = words(document)
+    after = np.append(spans.starts, len(document.text))[np.searchsorted(spans.ends, places, "right")]
+    return np.maximum(places, after).tolist()
 
 
 def _plain_leaves(text: str, lines: list[int], blank: list[bool]) -> list[Leaf]:
@@ -129,7 +130,7 @@ def _headings(text: str, found: list[Leaf], lines: list[int], first_word: list[i
 def _end(text: str, leaf: Leaf, lines: list[int]) -> int:
     """The end of a leaf's last line, without the white space there."""
     end = lines[leaf.last]
-    while text[end - 1].isspace():
+    while end > lines[leaf.first] and text[end - 1].isspace():
         end -= 1
     return end
 

@@ -13,6 +13,7 @@ _CLOSERS = re.compile(r"(?:[*_~`)\]}\"'”’»]|\[\^?[\w-]+\])*")
 _NOT_AN_END = re.compile(r"(?:\b(?:et al|cf|e\.g|i\.e|vs|approx|Fig|Figs|Eq|Eqs|Sec|Ch|No|Nos|Vol|pp|ca)\.|\]|\))\s*$")
 _CONTINUES = re.compile(r"\s*[a-z\[(]")
 _FULL_STOPS = frozenset("。！？．…｡」』）।॥؟۔।")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: the segmenter takes none
 _SCRIPTS = (
     (re.compile("[\u3041-\u30ff]"), "ja"),
     (re.compile("[\u3400-\u9fff]"), "zh"),
@@ -36,7 +37,7 @@ def sentence_starts(text: str, start: int, end: int) -> list[int]:
     found = [start]
     marker = _MARKER.match(text, start, end)
     content = marker.end() if marker else start
-    block = text[content:end]
+    block = _LONE_SURROGATE.sub("\ufffd", text[content:end])
     for sentence in sentencex.get_sentence_boundaries(language(block), block)[1:]:
         place = _boundary(block, sentence["start_index"])
         if place and content + place < end and content + place > found[-1]:

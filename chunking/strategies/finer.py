@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chunking.parts import Part, Pieces
+from chunking.parts import Part, Pieces, solid_starts
 from chunking.types import Ints, Spans
 from chunking.units import Unit, ruler
 
@@ -42,7 +42,7 @@ def _atoms(part: Part, unit: Unit) -> Spans:
         lengths = words.ends - words.starts
         first = np.cumsum(lengths) - lengths
         atoms = np.repeat(words.starts - first, lengths) + np.arange(int(lengths.sum()))
-    return part.parted(np.union1d(part.tiles("word").starts, atoms))
+    return part.parted(np.union1d(part.tiles("word").starts, solid_starts(part.document, atoms)))
 
 
 def _inside(parents: Spans, tiles: Spans) -> Spans:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from chunking.pack import pack
-from chunking.parts import Part, joined, trimmed
+from chunking.parts import Part, Pieces, joined, solid_starts, trimmed
 from chunking.types import Chunks, Ints, Spans
-from chunking.units import Unit, ruler
+from chunking.units import Ruler, Unit, ruler
 
 
 def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
@@ -17,14 +17,19 @@ def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
     """
     rule = ruler(part.document, unit)
     if not rule.even:
-        atoms = part.keep(("atoms", unit), lambda: part.measured(part.parted(rule.atoms.starts), unit))
+        atoms = part.keep(("atoms", unit), lambda: _atoms(part, rule, unit))
         return joined(atoms, *pack(atoms, size, overlap))
     low, high = rule.low(part.regions.starts), rule.high(part.regions.ends)
     starts, ends, region = _windows(low, high, size, overlap)
     if rule.before is None:
         return Chunks.plain(*_distinct(trimmed(part.document, Spans(starts, ends))))
     starts = np.maximum(rule.atoms.starts[starts], part.regions.starts[region])
-    return Chunks.plain(starts, np.minimum(rule.atoms.ends[ends - 1], part.regions.ends[region]))
+    windows = Spans(starts, np.minimum(rule.atoms.ends[ends - 1], part.regions.ends[region]))
+    return Chunks.plain(*(windows if unit.name == "words" else _distinct(trimmed(part.document, windows))))
+
+
+def _atoms(part: Part, rule: Ruler, unit: Unit) -> Pieces:
+    return part.measured(part.parted(solid_starts(part.document, rule.atoms.starts)), unit)
 
 
 def _windows(low: Ints, high: Ints, size: int, overlap: int) -> tuple[Ints, Ints, Ints]:

@@ -1,0 +1,147 @@
+"""Explore: drag the sliders, watch the cuts move, and read what each cut costs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from cache import EmbedderError
+from cache.embedder import CachedEmbedder
+from chunking.basics import basic_configs
+from chunking.experiment import Trial, search
+from chunking.index import Config, build
+from chunking.types import Corpus
+from pages.parts import address, ask, controls, figures, post, resources, sources
+from pages.parts.charts import hit_rate_chart, point_of
+from pages.parts.highlight import STYLE
+from pages.parts.menu import menu
+from pages.parts.words import plain, title_of
+
+
+def main() -> None:
+    """The page, from settings to figures in one straight line."""
+    st.set_page_config(page_title="Chunkscope", page_icon="✂️", layout="wide")
+    address.load()
+    st.html(f"<style>{STYLE}</style>")
+    menu()
+    with st.sidebar:
+        config, corpus, embedder = _settings()
+    address.save()
+    if not corpus.documents:
+        st.info("Add documents in the sidebar: Markdown or text files. With a questions file beside them hit rates are measured too.")
+        return
+    try:
+        explore(corpus, config, embedder)
+    except (ValueError, EmbedderError, OSError) as error:
+        st.error(plain(str(error)))
+
+
+def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
+    cutting = st.container()
+    with st.container(border=True):
+        corpus = sources.pick_corpus()
+        embedder = sources.pick_embedder()
+    with cutting:
+        return controls.pick(tokens=bool(embedder and embedder.token_spans)), corpus, embedder
+
+
+def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
+    """The document with its cuts on one side; figures, chart and questions on the other."""
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        document = _pick_document(corpus)
+        text_spot = st.empty()
+        post.key()
+    with right:
+        figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
+        question, asked = ask.pick_question(corpus)
+        answer_spot = st.container()
+    watched = _watched(embedder, figure_spot.empty())
+    index = build(corpus, config, watched)
+    post.show(text_spot, index, document, None, (), asked)
+    if watched is None or embedder is None:
+        with figure_spot:
+            figures.cut_figures(index)
+        return
+    trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
+    found = search(index, question, watched) if question else []
+    read_ends = trial.read_ends if trial else index.read_ends(watched.read(index.texts))
+    post.show(text_spot, index, document, read_ends, found, asked)
+    with figure_spot:
+        pinned = _pinned(corpus, watched) if trial else None
+        if trial:
+            figures.trial_figures(trial, pinned)
+        else:
+            figures.cut_figures(index)
+            st.caption("Add a questions file to measure hit rates.")
+    with answer_spot:
+        if question:
+            ask.answer(index, found, asked, trial)
+    if trial:
+        with pin_spot:
+            _pin(pinned)
+        _chart(chart_spot, corpus, trial, embedder)
+
+
+def _pick_document(corpus: Corpus):  # type: ignore[no-untyped-def]
+    by_id = {document.id: document for document in corpus.documents}
+    name = controls.select("post", "Document", list(by_id), next(iter(by_id)), lambda name: f"{by_id[name].title}  ({name})",
+                           "The document that is shown. Figures are about the whole corpus.")  # fmt: skip
+    return by_id[name]
+
+
+def _watched(embedder: CachedEmbedder | None, spot) -> resources.Watched | None:  # type: ignore[no-untyped-def]
+    """The embedder with its progress on the page. Moving a slider stops it between two batches; those are kept."""
+    if embedder is None:
+        return None
+
+    def progress(done: int, total: int) -> None:
+        if done < total:
+            spot.progress(done / total, f"Embedding {done:,} of {total:,} texts")
+        else:
+            spot.empty()
+
+    return resources.Watched(embedder, progress)
+
+
+def _pinned(corpus: Corpus, watched: resources.Watched) -> Trial | None:
+    """The trial of the pinned setting, if there is one."""
+    config = controls.config_from(address.unpacked(address.chosen("pin")))
+    return resources.measured(corpus, config, watched) if config else None
+
+
+def _pin(pinned: Trial | None) -> None:
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    if pinned is None:
+        left.button("Pin this setting", on_click=_keep_pin, help="Every figure then shows its change against it.")
+        return
+    left.button("Unpin", on_click=address.choose, args=("pin", ""))
+    right.caption(f"Changes are against: {plain(title_of(pinned.config))}")
+
+
+def _keep_pin() -> None:
+    address.choose("pin", address.packed(["strategy", *controls.CONFIG_KEYS]) or "strategy=recursive")
+
+
+def _chart(spot, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:  # type: ignore[no-untyped-def]
+    """The chart, then, point by point, the basic strategies that this session has not measured yet."""
+    with spot.container():
+        _draw(corpus, trial, embedder)
+        progress = st.empty()
+    watched = _watched(embedder, progress)
+    assert watched is not None
+    for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget):
+        if config not in resources.trials(corpus, embedder):
+            resources.measured(corpus, config, watched)
+            with spot.container():
+                _draw(corpus, trial, embedder)
+                progress = st.empty()
+            watched = _watched(embedder, progress)
+
+
+def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
+    kept = resources.trials(corpus, embedder)
+    points = [point_of(measured) for measured in kept.values()]
+    st.plotly_chart(hit_rate_chart(points, point_of(trial)), theme="streamlit", config={"displayModeBar": False})
+
+
+main()

@@ -1,0 +1,34 @@
+"""The basic strategies that every chart begins with: six ways to cut at 200 words, and the whole document beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chunking.index import Config
+from chunking.parts import part_of
+from chunking.strategies.semantic import similarities
+from chunking.types import Corpus, Embed
+
+
+def basic_configs(corpus: Corpus, embed: Embed, k: int, budget: int | None = None) -> list[Config]:
+    """The configurations of the basic strategies, scope document, without context; `whole` is the last."""
+    rows = (
+        ("fixed", {"size": 200}),
+        ("fixed", {"size": 200, "overlap": 50}),
+        ("sentence", {"size": 200}),
+        ("recursive", {"size": 200}),
+        ("parent_child", {"child": 50, "parent": 200}),
+        ("semantic", {"size": 200, "threshold": threshold_at(corpus, embed, 10)}),
+        ("whole", {}),
+    )
+    return [Config.of(strategy, settings, k=k, budget=budget) for strategy, settings in rows]
+
+
+def threshold_at(corpus: Corpus, embed: Embed, percentile: float) -> float:
+    """The cosine below which that percentage of the corpus's neighbouring sentences lie, rounded to 2 decimals.
+
+    0 where no document has two sentences.
+    """
+    parts = [part_of(document, "document") for document in corpus.documents]
+    values = np.concatenate([similarities(part, embed) for part in parts if len(part.regions.starts)] or [np.zeros(0)])
+    return round(float(np.percentile(values, percentile)), 2) if len(values) else 0.0

@@ -1,0 +1,254 @@
+"""Chunkscope from a terminal: cut a file, evaluate a configuration. Results go to standard output, progress to error.
+
+    python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
+    python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from chunking.context import CONTEXTS
+from chunking.experiment import Result, Trial, run
+from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, build
+from chunking.parts import SCOPES
+from chunking.registry import STRATEGIES, Choice, strategy_named
+from chunking.types import Corpus, Embed, Ints, Vectors
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line on standard error and exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"chunkscope: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; 0 where it worked, 2 with one line on standard error where the input is wrong."""
+    from cache.errors import EmbedderError
+
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except (ValueError, OSError, EmbedderError) as error:
+        print(f"chunkscope: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="chunkscope", description="Cut documents and measure what each cut costs.", epilog=_settings_help(),
+                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    cutting = commands.add_parser("cut", help="cut one file and print its chunks")
+    cutting.add_argument("file", type=Path, metavar="FILE", help="a Markdown or text file")
+    cutting.set_defaults(command=_cut)
+    evaluating = commands.add_parser("evaluate", help="measure one configuration on a question set")
+    evaluating.add_argument("--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)")
+    evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV or JSONL file of questions")
+    evaluating.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
+    evaluating.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
+    amount = evaluating.add_mutually_exclusive_group()
+    amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
+    amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
+    evaluating.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
+    evaluating.set_defaults(command=_evaluate)
+    for command in (cutting, evaluating):
+        command.add_argument("--strategy", required=True, metavar="NAME", help=", ".join(STRATEGIES))
+        command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy")
+        command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
+        command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
+        command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
+        command.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def _settings_help() -> str:
+    lines = ["strategies and their settings (--set NAME=VALUE):"]
+    for strategy in STRATEGIES.values():
+        lines.append(f"  {strategy.name:16} {strategy.summary}")
+        for parameter in strategy.parameters:
+            allowed = "|".join(parameter.values) if isinstance(parameter, Choice) else f"{parameter.lowest}..{parameter.highest}"
+            lines.append(f"    {parameter.name}={parameter.default}  ({allowed}) {parameter.help}")
+    return "\n".join(lines)
+
+
+def _config(options: argparse.Namespace, **axes: Any) -> Config:
+    return Config.of(options.strategy, _settings(options.strategy, options.set), scope=options.scope,
+                     context=options.context, **axes)  # fmt: skip
+
+
+def _settings(strategy: str, given: Sequence[str]) -> dict[str, Any]:
+    """The settings of `--set NAME=VALUE`, each value in the kind that its parameter has."""
+    kinds = {parameter.name: parameter for parameter in strategy_named(strategy).parameters}
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
+        is_text = name not in kinds or isinstance(kinds[name], Choice)
+        settings[name] = value if is_text else _number(name, value)
+    return settings
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{name} must be a number, got {text!r}") from None
+
+
+def _cut(options: argparse.Namespace) -> None:
+    from data.documents import read_document
+
+    config = _config(options)
+    if not options.file.is_file():
+        raise ValueError(f"there is no file {options.file}")
+    document, notes = read_document(options.file.name, options.file.read_bytes())
+    _say(notes)
+    needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
+    index = build(Corpus((document,)), config, _Watched(_embedder(options.embedder)) if needs_model else None)
+    chunks = index.chunks(0)
+    if options.json:
+        _print_json({
+            "document": document.id,
+            "characters": len(document.text),
+            "chunks": [
+                {"start": chunk.start, "end": chunk.end, "returned_start": chunk.returned_start,
+                 "returned_end": chunk.returned_end, "words": words, "prefix": chunk.prefix, "flags": list(chunk.flags)}
+                for chunk, words in zip(chunks, index.words.tolist(), strict=True)
+            ],
+        })  # fmt: skip
+        return
+    for number, (chunk, words) in enumerate(zip(chunks, index.words.tolist(), strict=True), 1):
+        print(f"{number:4}  [{chunk.start}, {chunk.end})  {words} words  {' '.join(chunk.flags)}".rstrip())
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    from data.bundled import POSTS, QUESTIONS, load
+
+    config = _config(options, search=options.search, pooling=options.pooling, k=options.k, budget=options.budget,
+                     repeats=options.repeats)  # fmt: skip
+    if options.documents and not options.questions:
+        raise ValueError("--documents needs --questions: a trial is measured on questions")
+    questions = options.questions or QUESTIONS
+    corpus, report = load(options.documents or POSTS, questions)
+    _say([*report.problems, *report.notes])
+    if not corpus.questions:
+        raise ValueError(f"no question of {questions} could be used")
+    trial = run(corpus, config, _Watched(_embedder(options.embedder)))
+    if options.json:
+        _print_json(trial_object(trial))
+    else:
+        print("\n".join(_summary(trial)))
+
+
+def _embedder(name: str) -> Any:
+    from cache import open_embedder
+
+    embedder = open_embedder(name)
+    _say(embedder.warnings)
+    return embedder
+
+
+class _Watched:
+    """An embedder that reports its progress on standard error."""
+
+    def __init__(self, embedder: Any) -> None:
+        self.embedder = embedder
+        self.name, self.identity, self.token_spans = embedder.name, embedder.identity, embedder.token_spans
+
+    def __call__(self, texts: Sequence[str], kind: Any) -> Vectors:
+        return self.embedder.embed(texts, kind, self._progress)
+
+    def read(self, texts: Sequence[str]) -> Ints:
+        return self.embedder.read(texts)
+
+    def _progress(self, done: int, total: int) -> None:
+        print(f"\rembedded {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+
+
+def trial_object(trial: Trial) -> dict[str, Any]:
+    """A trial as plain values for JSON: the configuration, the means, and each question's result."""
+    config, index, spread = trial.config, trial.index, trial.hit_rate_interval
+    return {
+        "config": {"strategy": config.strategy, "settings": config.values, "scope": config.scope, "context": config.context,
+                   "pooling": config.pooling, "search": config.search, "k": config.k, "budget": config.budget,
+                   "repeats": config.repeats, "embedder": trial.embedder},
+        "questions": len(trial.results),
+        "chunks": len(index),
+        "words_per_chunk": float(index.words.mean()),
+        "words_per_chunk_spread": float(index.words.std()),
+        "repeated_words": index.repeated_words,
+        "hit_rate": trial.hit_rate,
+        "hit_rate_interval": [spread.low, spread.high],
+        "hit_rate_interval_method": spread.method + (", too narrow: few documents" if spread.too_narrow else ""),
+        "lenient_hit_rate": trial.mean(result.lenient_hit for result in trial.results),
+        "split_share": trial.split_share,
+        "coverage": trial.mean(result.cover.coverage for result in trial.results),
+        "precision": trial.mean(result.cover.precision for result in trial.results),
+        "iou": trial.mean(result.cover.iou for result in trial.results),
+        "ideal_precision": trial.mean(result.ideal_precision for result in trial.results),
+        "words_sent": trial.mean(result.words_sent for result in trial.results),
+        "distinct_words_sent": trial.mean(result.distinct_words for result in trial.results),
+        "tokens_sent": _mean_or_none([result.tokens_sent for result in trial.results]),
+        "hit_at": {str(k): trial.hit_at(k) for k in (1, 3, 5, 10)},
+        "mean_reciprocal_rank": trial.reciprocal_rank,
+        "truncated_chunks": trial.truncated_chunks,
+        "unread_share": index.unread_share(trial.read_ends),
+        "misses": trial.misses,
+        "per_question": [_result_object(result) for result in trial.results],
+    }  # fmt: skip
+
+
+def _mean_or_none(values: Sequence[int | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _result_object(result: Result) -> dict[str, Any]:
+    return {
+        "id": result.question.id, "hit": result.hit, "rank": result.rank, "reason": result.reason,
+        "lenient_hit": result.lenient_hit, "coverage": result.cover.coverage, "precision": result.cover.precision,
+        "iou": result.cover.iou, "ideal_precision": result.ideal_precision, "words_sent": result.words_sent,
+        "phrase_rank": result.phrase_rank, "sent": [[span.document, span.start, span.end] for span in result.sent],
+    }  # fmt: skip
+
+
+def _summary(trial: Trial) -> list[str]:
+    """A trial in a few lines for people."""
+    values = trial_object(trial)
+    low, high = values["hit_rate_interval"]
+    amount = f"within {trial.config.budget} words" if trial.config.budget else f"at {trial.config.k}"
+    return [
+        f"{trial.config.strategy}: {values['chunks']} chunks of {values['words_per_chunk']:.1f} words on average",
+        f"hit rate {amount}: {_percent(values['hit_rate'])} of {values['questions']} questions "
+        f"(95% interval {_percent(low)} to {_percent(high)}; {values['hit_rate_interval_method']})",
+        f"split: {_percent(values['split_share'])}   coverage: {_percent(values['coverage'])}   "
+        f"precision: {_percent(values['precision'])}   words sent: {values['words_sent']:.0f}",
+        f"truncated: {values['truncated_chunks']} chunks, {_percent(values['unread_share'])} of the text never read",
+        "misses: " + ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in values["misses"].items()),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    json.dump(value, sys.stdout, ensure_ascii=False)
+    print()
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""What a user has set, kept in the session and in the page's address, so that a link, a reload and Back bring it back.
+
+The settings live under one plain key of the session. They are read from the address when a session begins and whenever
+the address was changed by somebody else than this module (Back, a link); widgets are set from them before they are drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+
+_KEPT = "chosen"
+_WRITTEN = "address"
+_TOUCHED = "touched"
+
+
+def load() -> None:
+    """Takes over the address at a session's first run, and after it changed under the page (Back, a link).
+
+    What the user just did wins over the address: a quick hand is ahead of the browser's address line.
+    """
+    address = dict(st.query_params.items())
+    touched = st.session_state.pop(_TOUCHED, False)
+    if _KEPT not in st.session_state or (address != st.session_state[_WRITTEN] and not touched):
+        st.session_state[_KEPT] = address
+    st.session_state[_WRITTEN] = address
+
+
+def chosen(name: str, default: str = "") -> str:
+    """The value that the user has set for `name`, as text."""
+    return st.session_state[_KEPT].get(name, default)
+
+
+def choose(name: str, value: Any) -> None:
+    """Sets a value; '' takes it away. For callbacks of widgets: before the page is drawn."""
+    st.session_state[_TOUCHED] = True
+    kept = st.session_state[_KEPT]
+    if value in ("", None):
+        kept.pop(name, None)
+    else:
+        kept[name] = str(value)
+
+
+def save() -> None:
+    """Writes what is set into the address, where it differs."""
+    kept = dict(st.session_state[_KEPT])
+    if kept != dict(st.query_params.items()):
+        st.query_params.from_dict(kept)
+    st.session_state[_WRITTEN] = kept
+
+
+def packed(names: list[str]) -> str:
+    """The values of these names as one text, for a setting that is kept aside."""
+    kept = st.session_state[_KEPT]
+    return urlencode({name: kept[name] for name in names if name in kept})
+
+
+def unpacked(text: str) -> dict[str, str]:
+    """The values of a text made by `packed`."""
+    return dict(parse_qsl(text))

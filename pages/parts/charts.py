@@ -1,0 +1,71 @@
+"""Charts: results in, plotly figures out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from chunking.experiment import Trial
+from chunking.registry import STRATEGIES
+from pages.parts.words import amount_of, percent, range_of, title_of
+
+# Okabe and Ito's colours, told apart by colour-blind readers; symbols differ too.
+_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8a00", "#7a5195", "#888888")
+_SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
+_LOOK = dict(zip(STRATEGIES, zip(_COLOURS, _SYMBOLS, strict=True), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A measured setting on the chart."""
+
+    strategy: str
+    title: str
+    words: float
+    hit_rate: float
+    low: float
+    high: float
+    hint: str
+
+
+def point_of(trial: Trial) -> Point:
+    """The point of a trial."""
+    spread = trial.hit_rate_interval
+    words = trial.mean(result.words_sent for result in trial.results)
+    title = title_of(trial.config)
+    hint = f"<b>{title}</b><br>hit rate {percent(trial.hit_rate)} {amount_of(trial.config)}<br>{range_of(spread)}<br>{words:,.0f} words sent"
+    return Point(trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint)
+
+
+def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
+    """Hit rate against words sent: every measured setting a point, the present one ringed, with its interval."""
+    figure = go.Figure()
+    for strategy, (colour, symbol) in _LOOK.items():
+        mine = [point for point in points if point.strategy == strategy]
+        if mine:
+            figure.add_scatter(
+                x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers",
+                name=STRATEGIES[strategy].title, hovertext=[point.hint for point in mine], hoverinfo="text",
+                marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
+            )  # fmt: skip
+    if present is not None:
+        figure.add_scatter(
+            x=[present.words], y=[100 * present.hit_rate], mode="markers", name="present setting", hovertext=[present.hint],
+            hoverinfo="text", marker={"symbol": "diamond-open", "size": 20, "color": "#c2313c", "line": {"width": 2.5}},
+            error_y={"type": "data", "symmetric": False, "array": [100 * (present.high - present.hit_rate)],
+                     "arrayminus": [100 * (present.hit_rate - present.low)], "color": "#c2313c", "thickness": 1.2, "width": 5},
+        )  # fmt: skip
+    figure.update_xaxes(title="Words sent for a question (mean)", type="log" if _wide(points) else "linear", rangemode="tozero",
+                        tickformat=",", nticks=8)  # fmt: skip
+    figure.update_yaxes(title="Hit rate (% of questions)", range=[-2, 102], dtick=20)
+    figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
+                         legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}})  # fmt: skip
+    return figure
+
+
+def _wide(points: Sequence[Point]) -> bool:
+    """Whether words sent differ so much that only a logarithmic axis shows them all."""
+    words = [point.words for point in points if point.words > 0]
+    return bool(words) and max(words) > 5 * min(words)

@@ -1,0 +1,108 @@
+"""What all sessions share: the bundled corpus, the embedders behind one store. And a session's own corpus and trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from cache import Choice, default_embedder_name, open_embedder
+from cache.embedder import CachedEmbedder
+from cache.store import Store, default_folder
+from chunking.experiment import Trial, run
+from chunking.index import Config, Index
+from chunking.types import Corpus, Embed, Ints, Kind, Vectors
+from data.bundled import bundled
+from data.documents import read_files
+from data.questions import read_questions
+from data.report import ReadError, Report
+
+_MOST_TRIALS = 400  # kept by a session; the oldest go first
+
+
+@st.cache_resource(show_spinner=False)
+def bundled_corpus() -> Corpus:
+    """The bundled posts and questions."""
+    return bundled()[0]
+
+
+@st.cache_resource(show_spinner=False)
+def embedder(name: str) -> CachedEmbedder:
+    """The embedder of that name, one for all sessions."""
+    return open_embedder(name, _store())
+
+
+@st.cache_resource(show_spinner=False, ttl=60)
+def default_choice() -> Choice:
+    """The embedder to begin with, and why: an Ollama server is looked for at most once a minute."""
+    return default_embedder_name()
+
+
+@st.cache_resource(show_spinner=False)
+def _store() -> Store:
+    return Store(default_folder())
+
+
+@dataclass(frozen=True)
+class Watched:
+    """An embedder that tells its progress to the page; what it calls may stop the run between two batches."""
+
+    embedder: CachedEmbedder
+    progress: Callable[[int, int], None]
+
+    @property
+    def name(self) -> str:
+        """The embedder's name."""
+        return self.embedder.name
+
+    @property
+    def identity(self) -> str:
+        """The embedder's identity."""
+        return self.embedder.identity
+
+    @property
+    def token_spans(self) -> Any:
+        """The embedder's tokenizer."""
+        return self.embedder.token_spans
+
+    def __call__(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        return self.embedder.embed(texts, kind, self.progress)
+
+    def read(self, texts: Sequence[str]) -> Ints:
+        """How far the model read."""
+        return self.embedder.read(texts)
+
+
+def own_corpus(files: Sequence[Any], questions: Any) -> tuple[Corpus, Report]:
+    """A corpus of uploaded files and what is to say about them; read again only when the files change."""
+    key = (tuple((file.file_id, file.name) for file in files), questions.file_id if questions else None)
+    if st.session_state.get("own_key") != key:
+        documents, report = read_files((file.name, file.getvalue()) for file in files)
+        asked = ()
+        if questions and documents:
+            try:
+                asked, more = read_questions(questions.name, questions.getvalue(), documents)
+                report = Report(report.problems + more.problems, report.notes + more.notes)
+            except ReadError as error:
+                report.problems.append(str(error))
+        st.session_state["own_key"] = key
+        st.session_state["own"] = (Corpus(documents, asked), report)
+    return st.session_state["own"]
+
+
+def trials(corpus: Corpus, embed: Embed) -> dict[Config, Trial]:
+    """The trials that this session has measured on a corpus with an embedder, in order of measuring."""
+    kept = st.session_state.setdefault("trials", {})
+    return kept.setdefault((id(corpus), embed.identity), {})
+
+
+def measured(corpus: Corpus, config: Config, embed: Embed, index: Index | None = None) -> Trial:
+    """The trial of a configuration, measured unless this session has it already."""
+    kept = trials(corpus, embed)
+    if config not in kept:
+        kept[config] = run(corpus, config, embed, index)
+        while len(kept) > _MOST_TRIALS:
+            kept.pop(next(iter(kept)))
+    return kept[config]

@@ -1,0 +1,56 @@
+"""Words and numbers as people read them: percent with one decimal, plain text that Markdown leaves alone."""
+
+from __future__ import annotations
+
+import re
+
+from chunking.index import Config
+from chunking.intervals import Interval
+from chunking.registry import STRATEGIES
+
+_MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&])")
+REASONS = {
+    "split": "split",
+    "truncated": "truncated",
+    "outranked_same_document": "outranked, same document",
+    "outranked_other_document": "outranked, another document",
+}
+
+
+def percent(share: float) -> str:
+    """A share as percent with one decimal. Example: 0.634 -> '63.4%'"""
+    return f"{100 * share:.1f}%"
+
+
+def plain(text: str) -> str:
+    """A text that Streamlit's Markdown shows as it is, whatever marks it holds."""
+    return _MARKS.sub(r"\\\1", text)
+
+
+def range_of(interval: Interval) -> str:
+    """An interval in words. Example: '95% interval 45.5% to 78.1%'"""
+    return f"95% interval {percent(interval.low)} to {percent(interval.high)}"
+
+
+def title_of(config: Config) -> str:
+    """A configuration in a few words. Example: 'Fixed window, size 200, overlap 50'"""
+    strategy = STRATEGIES[config.strategy]
+    values = config.values
+    parts = [strategy.title]
+    for parameter in strategy.parameters:
+        value = values[parameter.name]
+        quiet = ("overlap", "unit", "oversize", "base")
+        if parameter.name not in quiet or value != parameter.default:
+            parts.append(f"{parameter.label.lower()} {value:g}" if isinstance(value, float) else f"{parameter.label.lower()} {value}")
+    if config.scope != "document":
+        parts.append(f"scope {config.scope}")
+    if config.context != "none":
+        parts.append(f"context {config.context}")
+    return ", ".join(parts)
+
+
+def amount_of(config: Config) -> str:
+    """How much is sent, in words. Example: 'at 5 chunks', 'within 1,000 words'"""
+    if config.budget:
+        return f"within {config.budget:,} words"
+    return f"at {config.k} chunk{'s' if config.k != 1 else ''}"
