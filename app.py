@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from cache import EmbedderError
 from cache.embedder import CachedEmbedder
+from cache.watched import Watched
 from chunking.basics import basic_configs
 from chunking.experiment import Trial, search
 from chunking.index import Config, build
-from chunking.types import Corpus
+from chunking.types import Corpus, Document
 from pages.parts import address, ask, controls, figures, post, resources, sources
 from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
@@ -27,7 +29,9 @@ def main() -> None:
         config, corpus, embedder = _settings()
     address.save()
     if not corpus.documents:
-        st.info("Add documents in the sidebar: Markdown or text files. With a questions file beside them hit rates are measured too.")
+        st.info(
+            "Add documents in the sidebar: Markdown or text files. With a questions file beside them hit rates are measured too."
+        )
         return
     try:
         explore(corpus, config, embedder)
@@ -55,13 +59,15 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
-    watched = _watched(embedder, figure_spot.empty())
-    index = build(corpus, config, watched)
-    post.show(text_spot, index, document, None, (), asked)
-    if watched is None or embedder is None:
+    if embedder is None:
+        index = build(corpus, config)
+        post.show(text_spot, index, document, None, (), asked)
         with figure_spot:
             figures.cut_figures(index)
         return
+    watched = _watched(embedder, figure_spot.empty())
+    index = build(corpus, config, watched)
+    post.show(text_spot, index, document, None, (), asked)
     trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
     found = search(index, question, watched) if question else []
     read_ends = trial.read_ends if trial else index.read_ends(watched.read(index.texts))
@@ -82,17 +88,15 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         _chart(chart_spot, corpus, trial, embedder)
 
 
-def _pick_document(corpus: Corpus):  # type: ignore[no-untyped-def]
+def _pick_document(corpus: Corpus) -> Document:
     by_id = {document.id: document for document in corpus.documents}
     name = controls.select("post", "Document", list(by_id), next(iter(by_id)), lambda name: f"{by_id[name].title}  ({name})",
                            "The document that is shown. Figures are about the whole corpus.")  # fmt: skip
     return by_id[name]
 
 
-def _watched(embedder: CachedEmbedder | None, spot) -> resources.Watched | None:  # type: ignore[no-untyped-def]
+def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
     """The embedder with its progress on the page. Moving a slider stops it between two batches; those are kept."""
-    if embedder is None:
-        return None
 
     def progress(done: int, total: int) -> None:
         if done < total:
@@ -100,10 +104,10 @@ def _watched(embedder: CachedEmbedder | None, spot) -> resources.Watched | None:
         else:
             spot.empty()
 
-    return resources.Watched(embedder, progress)
+    return Watched(embedder, progress)
 
 
-def _pinned(corpus: Corpus, watched: resources.Watched) -> Trial | None:
+def _pinned(corpus: Corpus, watched: Watched) -> Trial | None:
     """The trial of the pinned setting, if there is one."""
     config = controls.config_from(address.unpacked(address.chosen("pin")))
     return resources.measured(corpus, config, watched) if config else None
@@ -122,13 +126,12 @@ def _keep_pin() -> None:
     address.choose("pin", address.packed(["strategy", *controls.CONFIG_KEYS]) or "strategy=recursive")
 
 
-def _chart(spot, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:  # type: ignore[no-untyped-def]
+def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
     """The chart, then, point by point, the basic strategies that this session has not measured yet."""
     with spot.container():
         _draw(corpus, trial, embedder)
         progress = st.empty()
     watched = _watched(embedder, progress)
-    assert watched is not None
     for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget):
         if config not in resources.trials(corpus, embedder):
             resources.measured(corpus, config, watched)

@@ -1,7 +1,7 @@
 """Chunkscope from a terminal: cut a file, evaluate a configuration. Results go to standard output, progress to error.
 
-    python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
-    python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
+python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
+python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chunking.experiment import Result, Trial, run
 from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, build
 from chunking.parts import SCOPES
 from chunking.registry import STRATEGIES, Choice, strategy_named
-from chunking.types import Corpus, Embed, Ints, Vectors
+from chunking.types import Corpus, Embed
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     cutting.add_argument("file", type=Path, metavar="FILE", help="a Markdown or text file")
     cutting.set_defaults(command=_cut)
     evaluating = commands.add_parser("evaluate", help="measure one configuration on a question set")
-    evaluating.add_argument("--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)")
+    evaluating.add_argument(
+        "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
+    )
     evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV or JSONL file of questions")
     evaluating.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
     evaluating.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
@@ -60,7 +62,9 @@ def _parser() -> argparse.ArgumentParser:
     evaluating.set_defaults(command=_evaluate)
     for command in (cutting, evaluating):
         command.add_argument("--strategy", required=True, metavar="NAME", help=", ".join(STRATEGIES))
-        command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy")
+        command.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy"
+        )
         command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
         command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
         command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
@@ -73,7 +77,11 @@ def _settings_help() -> str:
     for strategy in STRATEGIES.values():
         lines.append(f"  {strategy.name:16} {strategy.summary}")
         for parameter in strategy.parameters:
-            allowed = "|".join(parameter.values) if isinstance(parameter, Choice) else f"{parameter.lowest}..{parameter.highest}"
+            allowed = (
+                "|".join(parameter.values)
+                if isinstance(parameter, Choice)
+                else f"{parameter.lowest}..{parameter.highest}"
+            )
             lines.append(f"    {parameter.name}={parameter.default}  ({allowed}) {parameter.help}")
     return "\n".join(lines)
 
@@ -112,7 +120,7 @@ def _cut(options: argparse.Namespace) -> None:
     document, notes = read_document(options.file.name, options.file.read_bytes())
     _say(notes)
     needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
-    index = build(Corpus((document,)), config, _Watched(_embedder(options.embedder)) if needs_model else None)
+    index = build(Corpus((document,)), config, _embedder(options.embedder) if needs_model else None)
     chunks = index.chunks(0)
     if options.json:
         _print_json({
@@ -141,36 +149,25 @@ def _evaluate(options: argparse.Namespace) -> None:
     _say([*report.problems, *report.notes])
     if not corpus.questions:
         raise ValueError(f"no question of {questions} could be used")
-    trial = run(corpus, config, _Watched(_embedder(options.embedder)))
+    trial = run(corpus, config, _embedder(options.embedder))
     if options.json:
         _print_json(trial_object(trial))
     else:
         print("\n".join(_summary(trial)))
 
 
-def _embedder(name: str) -> Any:
+def _embedder(name: str) -> Embed:
+    """The embedder of that name, its progress on standard error."""
     from cache import open_embedder
+    from cache.watched import Watched
 
     embedder = open_embedder(name)
     _say(embedder.warnings)
-    return embedder
+    return Watched(embedder, _progress)
 
 
-class _Watched:
-    """An embedder that reports its progress on standard error."""
-
-    def __init__(self, embedder: Any) -> None:
-        self.embedder = embedder
-        self.name, self.identity, self.token_spans = embedder.name, embedder.identity, embedder.token_spans
-
-    def __call__(self, texts: Sequence[str], kind: Any) -> Vectors:
-        return self.embedder.embed(texts, kind, self._progress)
-
-    def read(self, texts: Sequence[str]) -> Ints:
-        return self.embedder.read(texts)
-
-    def _progress(self, done: int, total: int) -> None:
-        print(f"\rembedded {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+def _progress(done: int, total: int) -> None:
+    print(f"\rembedded {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
 
 
 def trial_object(trial: Trial) -> dict[str, Any]:

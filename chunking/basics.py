@@ -12,7 +12,7 @@ from chunking.types import Corpus, Embed
 
 def basic_configs(corpus: Corpus, embed: Embed, k: int, budget: int | None = None) -> list[Config]:
     """The configurations of the basic strategies, scope document, without context; `whole` is the last."""
-    rows = (
+    rows: tuple[tuple[str, dict[str, float]], ...] = (
         ("fixed", {"size": 200}),
         ("fixed", {"size": 200, "overlap": 50}),
         ("sentence", {"size": 200}),

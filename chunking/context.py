@@ -39,7 +39,9 @@ def _prefix(document: Document, context: str, path: tuple[str, ...], opens: bool
     if context == "headings":
         return " > ".join((*title, *above))
     said = opens and path == (document.title,)
-    return " ".join(([] if said or not document.title else [document.title]) + ([f"({document.date})"] if document.date else []))
+    return " ".join(
+        ([] if said or not document.title else [document.title]) + ([f"({document.date})"] if document.date else [])
+    )
 
 
 def with_prefix(prefix: str, text: str) -> str:

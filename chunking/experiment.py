@@ -12,7 +12,14 @@ import numpy as np
 from chunking.index import Config, Index, build
 from chunking.intervals import Interval, interval
 from chunking.measures import (
-    Cover, Need, cover, distinct_words, ideal_precision, phrase_hit, question_rank, solid_length,
+    Cover,
+    Need,
+    cover,
+    distinct_words,
+    ideal_precision,
+    phrase_hit,
+    question_rank,
+    solid_length,
 )  # fmt: skip
 from chunking.ranking import cosine_scores, rank, taken, walk
 from chunking.types import Corpus, Embed, Ints, Passage, Question
@@ -144,7 +151,9 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
     best: dict[int, int] = {}
     for row in order.tolist():
         best.setdefault(int(index.returned[row]), row)
-    return [Found(best[span], float(scores[0, best[span]]), index.spans[span], int(read_ends[best[span]])) for span in sent]
+    return [
+        Found(best[span], float(scores[0, best[span]]), index.spans[span], int(read_ends[best[span]])) for span in sent
+    ]
 
 
 class _Judge:

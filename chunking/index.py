@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,12 +14,14 @@ from chunking.context import CONTEXTS, prefixes, with_prefix
 from chunking.parts import SCOPES
 from chunking.registry import checked, cut, flag_names, flags, strategy_named
 from chunking.segments import count_words, solid, words
-from chunking.types import Chunk, Corpus, Embed, Ints, Passage, TokenSpans
+from chunking.types import Chunk, Corpus, Document, Embed, Ints, Passage, TokenSpans
 from chunking.units import Unit, ruler
 
 POOLINGS = ("isolated",)
 SEARCHES = ("dense",)
 REPEATS = ("skip", "keep")
+
+Count = Callable[[Document, Ints, Ints], Ints]  # (document, starts, ends) -> a number for each span
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Index:
             return None
         unit = Unit("tokens", self.token_spans)
 
-        def count(document, starts, ends):  # type: ignore[no-untyped-def]
+        def count(document: Document, starts: Ints, ends: Ints) -> Ints:
             rule = ruler(document, unit)
             return rule.high(ends) - rule.low(starts)
 
@@ -162,14 +165,17 @@ def build(corpus: Corpus, config: Config, embed: Embed | None = None, token_span
     )
     rows = np.column_stack((documents, returned_starts, returned_ends))
     distinct, returned = np.unique(rows, axis=0, return_inverse=True)
+    span_documents, span_starts, span_ends = distinct.T
     names = [document.id for document in corpus.documents]
     spans = [Passage(names[number], start, end) for number, start, end in distinct.tolist()]
-    span_words = _by_document(corpus, *distinct.T, count_words)
-    return Index(corpus, config, documents, starts, ends, heads, bits, returned.ravel(), spans, span_words,
-                 *distinct.T, token_spans)  # fmt: skip
+    span_words = _by_document(corpus, span_documents, span_starts, span_ends, count_words)
+    return Index(
+        corpus, config, documents, starts, ends, heads, bits, returned.ravel(), spans, span_words,
+        span_documents, span_starts, span_ends, token_spans,
+    )  # fmt: skip
 
 
-def _by_document(corpus, documents, starts, ends, count) -> Ints:  # type: ignore[no-untyped-def]
+def _by_document(corpus: Corpus, documents: Ints, starts: Ints, ends: Ints, count: Count) -> Ints:
     """`count(document, starts, ends)` for spans of several documents, (n,)."""
     result = np.zeros(len(starts), np.int64)
     for number, document in enumerate(corpus.documents):

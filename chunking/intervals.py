@@ -37,7 +37,7 @@ def interval(values: Sequence[float], documents: Sequence[str], rate: bool) -> I
     data = np.asarray(values, float)
     names, cluster = np.unique(np.asarray(documents), return_inverse=True)
     if len(names) >= ENOUGH_DOCUMENTS:
-        sums = np.bincount(cluster, data)
+        sums = np.bincount(cluster, data).astype(float)
         counts = np.bincount(cluster).astype(float)
         return Interval(*_bootstrap(sums, counts), "documents resampled", False)
     if rate:

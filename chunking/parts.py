@@ -54,7 +54,9 @@ class Part:
         """The tiling that begins at those `starts` which lie in a region, and at each region's start."""
         regions = self.regions
         if len(regions.starts) == 1:
-            inside = starts[np.searchsorted(starts, regions.starts[0], "right") : np.searchsorted(starts, regions.ends[0])]
+            inside = starts[
+                np.searchsorted(starts, regions.starts[0], "right") : np.searchsorted(starts, regions.ends[0])
+            ]
             begins = np.concatenate((regions.starts, inside))
             stops = np.append(begins[1:], regions.ends)
         else:

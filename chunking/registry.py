@@ -73,7 +73,9 @@ def _size(help: str = "The most a chunk may hold.") -> Number:
 
 _OVERLAP = Number("overlap", "Overlap", 0, (0, 10, 20, 25, 30, 40, 50, 75, 100, 150, 200), 0, 1_000_000,
                   "What a chunk repeats from the end of the one before it.", below="size")  # fmt: skip
-_UNIT = Choice("unit", "Unit", "words", UNITS, "What size and overlap are counted in. Tokens are those of the built-in model.")
+_UNIT = Choice(
+    "unit", "Unit", "words", UNITS, "What size and overlap are counted in. Tokens are those of the built-in model."
+)
 
 
 def _oversize(default: str, help: str) -> Choice:
@@ -186,7 +188,9 @@ def cut(
     return strategy.cut(part, **values)
 
 
-def flags(document: Document, name: str, settings: Settings, chunks: Chunks, token_spans: TokenSpans | None = None) -> Ints:
+def flags(
+    document: Document, name: str, settings: Settings, chunks: Chunks, token_spans: TokenSpans | None = None
+) -> Ints:
     """Bits for each chunk, (n,): 1 where its matched span is over the limit, 2 where it ends with a heading alone."""
     strategy = strategy_named(name)
     values = checked(strategy, settings)

@@ -25,7 +25,9 @@ class Unit:
         if self.name not in UNITS:
             raise ValueError(f"unit must be one of {', '.join(UNITS)}, got {self.name!r}")
         if self.name == "tokens" and self.token_spans is None:
-            raise ValueError("unit tokens needs a tokenizer: choose the embedder minilm, or the unit words or characters")
+            raise ValueError(
+                "unit tokens needs a tokenizer: choose the embedder minilm, or the unit words or characters"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,11 @@ def _characters(document: Document, unit: Unit) -> Ruler:
 
 def _joins(character: str) -> bool:
     """Whether a character belongs to the one before it: an accent, a variation selector, a joiner, a skin tone."""
-    return unicodedata.combining(character) > 0 or character in "\u200d\ufe0f\ufe0e" or "\U0001f3fb" <= character <= "\U0001f3ff"
+    return (
+        unicodedata.combining(character) > 0
+        or character in "\u200d\ufe0f\ufe0e"
+        or "\U0001f3fb" <= character <= "\U0001f3ff"
+    )
 
 
 def _tokens(document: Document, unit: Unit) -> Ruler:

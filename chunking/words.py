@@ -24,7 +24,9 @@ _MARKS = (
 )  # fmt: skip
 _CLOSING = "、。，．：；！？…‥・」』】〕〉》）］｝”’!?,.:;)]}%％"
 _OPENING = "「『【〔〈《（［｛“‘([{"
-_MAYBE_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u19ff\u3005-\u9fff\ua9e0-\uaa7f\uf900-\uffef\U00020000-\U0003ffff]")
+_MAYBE_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u19ff\u3005-\u9fff\ua9e0-\uaa7f\uf900-\uffef\U00020000-\U0003ffff]"
+)
 
 _ORDINARY, _CHARACTER, _ATTACHED, _OPENS = 0, 1, 2, 3
 

@@ -29,7 +29,7 @@ class Row:
     fields: dict[str, Any]
 
 
-class _Unresolved(ValueError):
+class UnresolvedError(ValueError):
     """A row that cannot be used, with the reason."""
 
 
@@ -50,7 +50,7 @@ def resolve(rows: Iterable[Row], documents: Sequence[Document], report: Report) 
     for number, row in enumerate(rows, 1):
         try:
             question, notes = _question(row, number, documents)
-        except _Unresolved as error:
+        except UnresolvedError as error:
             report.problems.append(f"line {row.line}: {error}")
             continue
         if question.id in questions:
@@ -103,7 +103,7 @@ def _question(row: Row, number: int, documents: Sequence[Document]) -> tuple[Que
     fields = row.fields
     text = fields.get("question")
     if not isinstance(text, str) or not text.strip():
-        raise _Unresolved("the question is missing or blank")
+        raise UnresolvedError("the question is missing or blank")
     notes: list[str] = []
     document = _named(fields.get("document"), documents)
     section = _section(fields, document)
@@ -123,9 +123,9 @@ def _named(name: Any, documents: Sequence[Document]) -> Document | None:
     exact = [document for document in documents if document.id == name]
     near = exact or [document for document in documents if str(PurePosixPath(document.id).with_suffix("")) == name]
     if not near:
-        raise _Unresolved(f"there is no document {name!r}")
+        raise UnresolvedError(f"there is no document {name!r}")
     if len(near) > 1:
-        raise _Unresolved(f"the name {name!r} is that of {len(near)} documents: give it with its ending")
+        raise UnresolvedError(f"the name {name!r} is that of {len(near)} documents: give it with its ending")
     return near[0]
 
 
@@ -133,18 +133,22 @@ def _found(
     fields: dict[str, Any], document: Document | None, documents: Sequence[Document], section: Passage | None, notes: list[str]
 ) -> list[tuple[Passage, ...]]:  # fmt: skip
     """For each passage of a row, all its places."""
-    quotes = _list(fields, "passages") or _list(fields, "answers") or _list(fields, "passage") or _list(fields, "answer")
+    quotes = (
+        _list(fields, "passages") or _list(fields, "answers") or _list(fields, "passage") or _list(fields, "answer")
+    )
     given = _offsets(fields, document)
     if quotes:
         if given and len(quotes) > 1:
-            raise _Unresolved("start and end go with one passage, and this row has several")
+            raise UnresolvedError("start and end go with one passage, and this row has several")
         return [_places(quote, document, documents, given, notes) for quote in quotes]
     if given:
         assert document is not None  # _offsets refuses offsets without a document
         return [_places(document.text[given[0] : given[1]], document, documents, given, notes)]
     if fields.get("phrase") and section and document:
         return [_phrase_places(str(fields["phrase"]), section, document)]
-    raise _Unresolved("there is no passage: give 'passage', or 'document', 'start' and 'end', or 'phrase' and 'section'")
+    raise UnresolvedError(
+        "there is no passage: give 'passage', or 'document', 'start' and 'end', or 'phrase' and 'section'"
+    )
 
 
 def _list(fields: dict[str, Any], name: str) -> list[str]:
@@ -156,10 +160,10 @@ def _list(fields: dict[str, Any], name: str) -> list[str]:
         try:
             value = json.loads(value)
         except ValueError:
-            raise _Unresolved(f"{name!r} begins like a JSON list but is none") from None
+            raise UnresolvedError(f"{name!r} begins like a JSON list but is none") from None
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
-        raise _Unresolved(f"{name!r} must be a text or a list of texts, none of them blank")
+        raise UnresolvedError(f"{name!r} must be a text or a list of texts, none of them blank")
     return texts
 
 
@@ -167,11 +171,13 @@ def _offsets(fields: dict[str, Any], document: Document | None) -> tuple[int, in
     if fields.get("start") in (None, "") and fields.get("end") in (None, ""):
         return None
     if document is None:
-        raise _Unresolved("start and end need the name of their document")
+        raise UnresolvedError("start and end need the name of their document")
     try:
         start, end = int(fields["start"]), int(fields["end"])
     except (KeyError, TypeError, ValueError):
-        raise _Unresolved(f"start and end must be whole numbers, got {fields.get('start')!r} and {fields.get('end')!r}") from None
+        raise UnresolvedError(
+            f"start and end must be whole numbers, got {fields.get('start')!r} and {fields.get('end')!r}"
+        ) from None
     return start, end
 
 
@@ -183,15 +189,15 @@ def _places(
     if document is not None and given is not None:
         _check_offsets(quote, document, given, notes)
     if not quote.strip():
-        raise _Unresolved("the passage is blank")
+        raise UnresolvedError("the passage is blank")
     places = [(holder, find_all(holder, quote)) for holder in ([document] if document else documents)]
     holders = [(holder, matches) for holder, matches in places if matches]
     if not holders:
         where = f"document {document.id!r}" if document else "any document"
-        raise _Unresolved(f"the passage {shown} is not in {where}")
+        raise UnresolvedError(f"the passage {shown} is not in {where}")
     if len(holders) > 1:
         names = ", ".join(holder.id for holder, _ in holders[:3])
-        raise _Unresolved(f"the passage {shown} is in {len(holders)} documents ({names}): name one")
+        raise UnresolvedError(f"the passage {shown} is in {len(holders)} documents ({names}): name one")
     holder, matches = holders[0]
     if not matches[0].exact:
         notes.append(f"the passage {shown} was found after making Unicode forms, quotes and white space alike")
@@ -204,7 +210,9 @@ def _check_offsets(quote: str, document: Document, given: tuple[int, int], notes
         if quote.strip() and quote.strip() != document.text[start:end].strip():
             notes.append(f"start {start} and end {end} are outside the document; the passage was searched instead")
             return
-        raise _Unresolved(f"start {start} and end {end} must lie in the document (0 to {len(document.text)}), start first")
+        raise UnresolvedError(
+            f"start {start} and end {end} must lie in the document (0 to {len(document.text)}), start first"
+        )
     if document.text[start:end].strip() != quote.strip():
         notes.append(f"the text at {start} to {end} is not the passage; it was searched and its place corrected")
 
@@ -218,9 +226,9 @@ def _trimmed(document: Document, match: Match) -> Passage:
 def _needs(fields: dict[str, Any], found: list[tuple[Passage, ...]]) -> tuple[tuple[Passage, ...], ...]:
     require = fields.get("require") or ("all" if len(found) == 1 else "")
     if len(found) > 1 and require not in ("all", "any"):
-        raise _Unresolved(f"several passages need 'require': all or any, got {fields.get('require')!r}")
+        raise UnresolvedError(f"several passages need 'require': all or any, got {fields.get('require')!r}")
     if require not in ("all", "any"):
-        raise _Unresolved(f"'require' must be all or any, got {require!r}")
+        raise UnresolvedError(f"'require' must be all or any, got {require!r}")
     if require == "any":
         return (tuple(passage for places in found for passage in places),)
     return tuple(found)
@@ -236,7 +244,7 @@ def _also(
     nested = value if isinstance(value, list) and all(isinstance(part, list) for part in value) else None
     lists = [_list({"also": part}, "also") for part in nested] if nested else [_list(fields, "also")]
     if len(lists) != len(needs):
-        raise _Unresolved(f"'also' must be a list of texts for each of the {len(needs)} passages, got {len(lists)}")
+        raise UnresolvedError(f"'also' must be a list of texts for each of the {len(needs)} passages, got {len(lists)}")
     documents = list(by_id.values())
     return tuple(
         tuple(place for quote in quotes for place in _restated(quote, by_id[need[0].document], documents))
@@ -260,15 +268,19 @@ def _section(fields: dict[str, Any], document: Document | None) -> Passage | Non
             later = [start for start in section_starts(document).tolist() if start > heading.start]
             end = later[0] if later else len(document.text)
             return Passage(document.id, heading.start, end)
-    if fields.get("phrase") and not any(fields.get(name) for name in ("passage", "passages", "answer", "answers", "start")):
-        raise _Unresolved(f"document {document.id!r} has no section {title!r}")
+    if fields.get("phrase") and not any(
+        fields.get(name) for name in ("passage", "passages", "answer", "answers", "start")
+    ):
+        raise UnresolvedError(f"document {document.id!r} has no section {title!r}")
     return None
 
 
 def _phrase_places(phrase: str, section: Passage, document: Document) -> tuple[Passage, ...]:
     text = document.text
-    places = [match for match in find_all(document, phrase) if section.start <= match.start and match.end <= section.end]
+    places = [
+        match for match in find_all(document, phrase) if section.start <= match.start and match.end <= section.end
+    ]
     if not places:
         hint = " (only with other letter case)" if phrase_hit(text[section.start : section.end], phrase) else ""
-        raise _Unresolved(f"the phrase {phrase[:60]!r} is not in that section{hint}")
+        raise UnresolvedError(f"the phrase {phrase[:60]!r} is not in that section{hint}")
     return tuple(_trimmed(document, place) for place in places)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chunking.parts import Part, Pieces, solid_starts
-from chunking.types import Ints, Spans
+from chunking.types import Spans
 from chunking.units import Unit, ruler
 
 

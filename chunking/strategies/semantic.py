@@ -20,7 +20,9 @@ def semantic(part: Part, threshold: float, size: int, unit: Unit, oversize: str,
     """
     sentences = part.tiles("sentence")
     changes = sentences.starts[1:][similarities(part, embed) < threshold]
-    pieces = part.pieces("sentence", unit) if oversize == "keep" else cut_oversize(part, ("sentence", "word"), size, unit)
+    pieces = (
+        part.pieces("sentence", unit) if oversize == "keep" else cut_oversize(part, ("sentence", "word"), size, unit)
+    )
     breaks = np.union1d(pieces.breaks, np.searchsorted(pieces.starts, changes)).astype(np.int64)
     return joined(pieces, *pack(pieces, size, breaks=breaks.tolist()))
 

@@ -12,5 +12,7 @@ def sentence(part: Part, size: int, overlap: int, unit: Unit, oversize: str) -> 
 
     A sentence over the limit stays whole (`oversize` keep) or is cut between words (cut).
     """
-    pieces = part.pieces("sentence", unit) if oversize == "keep" else cut_oversize(part, ("sentence", "word"), size, unit)
+    pieces = (
+        part.pieces("sentence", unit) if oversize == "keep" else cut_oversize(part, ("sentence", "word"), size, unit)
+    )
     return joined(pieces, *pack(pieces, size, overlap))

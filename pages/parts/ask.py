@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import streamlit as st
 
 from chunking.experiment import Found, Trial
 from chunking.index import Index
 from chunking.segments import heading_of, headings
-from chunking.types import Corpus, Ints, Passage, Question
+from chunking.types import Corpus, Passage, Question
 from pages.parts.address import choose, chosen
 from pages.parts.highlight import passage_html
 from pages.parts.post import passages_in
 from pages.parts.words import REASONS, plain
-
-import numpy as np
 
 
 def pick_question(corpus: Corpus) -> tuple[str, Question | None]:
@@ -70,11 +69,22 @@ def _verdict(index: Index, asked: Question, trial: Trial) -> None:
 def _cuts(index: Index, passage: Passage) -> str:
     """Where the cuts fell through a passage that is whole in no returned span; '' where it is whole."""
     document = index.corpus.by_id[passage.document]
-    if not any(split for candidate, split in passages_in(index, document, [Question("", "", ((passage,),))]) if candidate == passage):
+    if not any(
+        split
+        for candidate, split in passages_in(index, document, [Question("", "", ((passage,),))])
+        if candidate == passage
+    ):
         return ""
     rows = np.flatnonzero((index.span_documents == index.corpus.documents.index(document))
                           & (index.span_starts < passage.end) & (index.span_ends > passage.start))  # fmt: skip
-    words = [len(document.text[max(passage.start, int(index.span_starts[row])) : min(passage.end, int(index.span_ends[row]))].split()) for row in rows]
+    words = [
+        len(
+            document.text[
+                max(passage.start, int(index.span_starts[row])) : min(passage.end, int(index.span_ends[row]))
+            ].split()
+        )
+        for row in rows
+    ]
     whole = len(document.text[passage.start : passage.end].split())
     parts = " and ".join(str(count) for count in words) or "none"
     return f"In {document.id} the passage of {whole} words is cut: the chunks over it hold {parts} of them."
@@ -85,7 +95,11 @@ def _card(index: Index, rank: int, hit: Found, passages: list[Passage]) -> None:
     place = int(heading_of(document, np.array([hit.span.start]))[0])
     path = " > ".join(headings(document)[place].path) if place >= 0 else document.title
     start, end = int(index.starts[hit.row]), int(index.ends[hit.row])
-    facts = [f"score {hit.score:.3f}", f"{int(index.span_words[index.returned[hit.row]]):,} words", f"characters {hit.span.start:,} to {hit.span.end:,}"]
+    facts = [
+        f"score {hit.score:.3f}",
+        f"{int(index.span_words[index.returned[hit.row]]):,} words",
+        f"characters {hit.span.start:,} to {hit.span.end:,}",
+    ]
     if (start, end) != (hit.span.start, hit.span.end):
         facts.append(f"matched on {start:,} to {end:,}")
     if hit.read_end < end:

@@ -16,6 +16,8 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#
 _SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
 _LOOK = dict(zip(STRATEGIES, zip(_COLOURS, _SYMBOLS, strict=True), strict=True))
 
+_TICKS = [mantissa * 10**power for power in range(6) for mantissa in (1, 2, 5)]
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -57,8 +59,9 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
             error_y={"type": "data", "symmetric": False, "array": [100 * (present.high - present.hit_rate)],
                      "arrayminus": [100 * (present.hit_rate - present.low)], "color": "#c2313c", "thickness": 1.2, "width": 5},
         )  # fmt: skip
-    figure.update_xaxes(title="Words sent for a question (mean)", type="log" if _wide(points) else "linear", rangemode="tozero",
-                        tickformat=",", nticks=8)  # fmt: skip
+    wide = _wide(points)
+    figure.update_xaxes(title="Words sent for a question (mean)", type="log" if wide else "linear", tickformat=",",
+                        **({"tickvals": _TICKS} if wide else {"rangemode": "tozero", "nticks": 6}))  # fmt: skip
     figure.update_yaxes(title="Hit rate (% of questions)", range=[-2, 102], dtick=20)
     figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
                          legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}})  # fmt: skip

@@ -14,7 +14,11 @@ from chunking.registry import STRATEGIES, Choice, Number, Strategy
 from pages.parts.address import choose, chosen
 
 _BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
-_SCOPE_WORDS = {"document": "whole document", "section": "inside sections", "body": "inside sections, headings left out"}
+_SCOPE_WORDS = {
+    "document": "whole document",
+    "section": "inside sections",
+    "body": "inside sections, headings left out",
+}
 _CONTEXT_WORDS = {"none": "none", "title": "title", "heading": "heading", "headings": "title and headings"}
 CONFIG_KEYS = ["strategy", "scope", "context", "k", "budget",
                *dict.fromkeys(parameter.name for row in STRATEGIES.values() for parameter in row.parameters)]  # fmt: skip
@@ -83,24 +87,30 @@ def _keep(name: str) -> None:
 
 
 def _settings(strategy: Strategy, tokens: bool) -> dict[str, Any]:
-    """The values of a strategy's parameters. Choices come first: the unit is on every slider's label."""
+    """The values of a strategy's parameters. The unit is asked for first: it stands on every slider's label."""
+    numbers = [parameter for parameter in strategy.parameters if isinstance(parameter, Number)]
+    choices = [parameter for parameter in strategy.parameters if isinstance(parameter, Choice)]
+    spots = {number.name: st.container() for number in numbers}
     settings: dict[str, Any] = {}
-    spots = {parameter.name: st.container() for parameter in strategy.parameters}
-    for choice in (parameter for parameter in strategy.parameters if isinstance(parameter, Choice)):
-        values = [value for value in choice.values if tokens or value != "tokens"]
-        with spots[choice.name]:
-            settings[choice.name] = select(choice.name, choice.label, values, choice.default, str, choice.help)
-    unit = settings.get("unit", "words")
-    for number in _in_order([parameter for parameter in strategy.parameters if isinstance(parameter, Number)]):
-        stops, value = _stops(number, settings)
+    if choices:
+        with st.expander("Unit and limits"):
+            for choice in choices:
+                values = [value for value in choice.values if tokens or value != "tokens"]
+                settings[choice.name] = select(choice.name, choice.label, values, choice.default, str, choice.help)
+    for number in _in_order(numbers):
         with spots[number.name]:
-            if len(stops) < 2:
-                st.caption(f"{number.label}: {value:g}")
-                settings[number.name] = value
-                continue
-            label = f"{number.label} ({unit})" if number.sized else number.label
-            settings[number.name] = slide(number.name, label, stops, value, number.help)
+            settings[number.name] = _number_widget(number, settings)
     return settings
+
+
+def _number_widget(number: Number, settings: Mapping[str, Any]) -> float:
+    """The value of a number's slider; where one value alone is allowed it is told instead."""
+    stops, value = _stops(number, settings)
+    label = f"{number.label} ({settings['unit']})" if number.sized else number.label
+    if len({*stops, value}) < 2:
+        st.caption(f"{label}: {value:g}")
+        return value
+    return slide(number.name, label, stops, value, number.help)
 
 
 def _in_order(numbers: list[Number]) -> list[Number]:
@@ -130,9 +140,25 @@ def _amount() -> dict[str, int | None]:
                 "Five whole sections are far more reading than five sentences: compare strategies at equal words too.")  # fmt: skip
     if by == "budget":
         value = _number(chosen("budget"), 1000)
-        return {"budget": int(slide("budget", "Reading budget (words)", _BUDGETS, max(1, value), "The most words sent for a question."))}
+        return {
+            "budget": int(
+                slide(
+                    "budget", "Reading budget (words)", _BUDGETS, max(1, value), "The most words sent for a question."
+                )
+            )
+        }
     value = min(20, max(1, _number(chosen("k"), 5)))
-    return {"k": int(slide("k", "k (chunks sent)", range(1, 21), value, "How many different returned spans are sent for a question."))}
+    return {
+        "k": int(
+            slide(
+                "k",
+                "k (chunks sent)",
+                range(1, 21),
+                value,
+                "How many different returned spans are sent for a question.",
+            )
+        )
+    }
 
 
 def _number(text: str, default: float) -> float:
@@ -143,4 +169,10 @@ def _number(text: str, default: float) -> float:
         return default
     if value != value or abs(value) == float("inf"):
         return default
-    return int(value) if isinstance(default, int) and value == int(value) else value if isinstance(default, float) else default
+    return (
+        int(value)
+        if isinstance(default, int) and value == int(value)
+        else value
+        if isinstance(default, float)
+        else default
+    )

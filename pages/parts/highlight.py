@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from chunking.types import Passage
 
@@ -34,8 +35,10 @@ def document_html(text: str, marks: Sequence[Mark], passages: Iterable[tuple[Pas
     """
     layers = _Layers(marks, list(passages))
     places = sorted(layers.places(len(text)))
-    parts = [_segment(text, start, end, layers) for start, end in zip(places, places[1:], strict=False)]
-    return f'<div class="cs-doc" tabindex="0" role="document" aria-label="Document with its cuts">{"".join(parts)}</div>'
+    parts = [_segment(text, start, end, layers) for start, end in pairwise(places)]
+    return (
+        f'<div class="cs-doc" tabindex="0" role="document" aria-label="Document with its cuts">{"".join(parts)}</div>'
+    )
 
 
 def passage_html(text: str, start: int, end: int, passages: Iterable[Passage]) -> str:
@@ -45,7 +48,7 @@ def passage_html(text: str, start: int, end: int, passages: Iterable[Passage]) -
     inside = [(low, high) for low, high in inside if low < high]
     places = sorted(edges.union(*inside) if inside else edges)
     parts = []
-    for low, high in zip(places, places[1:], strict=False):
+    for low, high in pairwise(places):
         answers = any(first <= low < last for first, last in inside)
         shown = escape(text[low:high])
         parts.append(f'<mark class="cs-answer">{shown}</mark>' if answers else shown)
@@ -64,7 +67,7 @@ class _Layers:
             self.openings[mark.start].append(number)
         parents = sorted({(mark.returned_start, mark.returned_end) for mark in marks
                           if (mark.returned_start, mark.returned_end) != (mark.start, mark.end)})  # fmt: skip
-        nested = all(one[1] <= two[0] for one, two in zip(parents, parents[1:], strict=False))
+        nested = all(one[1] <= two[0] for one, two in pairwise(parents))
         self.parents = {start: number for number, (start, _) in enumerate(parents, 1)} if nested else {}
         self.widest = max((mark.end - mark.start for mark in marks), default=0)
 
@@ -133,12 +136,18 @@ def _hint(over: list[int], layers: _Layers) -> str:
 
 
 STYLE = """
+.stMainBlockContainer { padding: 2.75rem 1.75rem 3rem; }
+[data-testid="stMetric"] { padding: 0; }
+[data-testid="stMetricLabel"] p { font-size: 0.8rem; }
+[data-testid="stMetricValue"] { font-size: 1.3rem; line-height: 1.3; }
+[data-testid="stMetricDelta"] { font-size: 0.75rem; }
+[data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
 .cs-doc, .cs-chunk { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.65; font-size: 0.95rem; }
 .cs-doc { padding: 0.25rem 0.5rem 2rem; max-width: 76ch; }
 .cs-doc span { padding: 0.12em 0; }
 .cs-doc span.cs-c0 { background: rgba(56, 132, 222, 0.17); }
 .cs-doc span.cs-c1 { background: rgba(232, 140, 30, 0.20); }
-.cs-doc span.cs-shared { background-image: repeating-linear-gradient(135deg, rgba(110, 110, 120, 0.34) 0 2px, transparent 2px 7px); }
+.cs-doc span.cs-shared { background-image: repeating-linear-gradient(135deg, rgba(110, 110, 120, 0.24) 0 2px, transparent 2px 7px); }
 .cs-doc span.cs-unread { opacity: 0.55; }
 .cs-answer { text-decoration: underline solid 2px #c2313c; text-underline-offset: 0.22em; background: none; color: inherit; }
 .cs-split { text-decoration-style: wavy; }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from chunking.experiment import Found
 from chunking.index import Index
@@ -13,7 +14,10 @@ from chunking.types import Document, Ints, Passage, Question
 from pages.parts.highlight import KEY, Mark, document_html
 
 
-def show(spot, index: Index, document: Document, read_ends: Ints | None, found: Sequence[Found], asked: Question | None) -> None:  # type: ignore[no-untyped-def]
+def show(
+    spot: DeltaGenerator, index: Index, document: Document, read_ends: Ints | None, found: Sequence[Found],
+    asked: Question | None,
+) -> None:  # fmt: skip
     """Draws the document into a spot: its chunks, the passages of its questions (of the asked one alone, if one is)."""
     number = index.corpus.documents.index(document)
     rows = np.flatnonzero(index.documents == number).tolist()
@@ -36,7 +40,13 @@ def key() -> None:
 
 def passages_in(index: Index, document: Document, questions: Sequence[Question]) -> list[tuple[Passage, bool]]:
     """The answering passages in a document, each with whether it is whole in no returned span."""
-    passages = {passage for question in questions for need in question.needs for passage in need if passage.document == document.id}
+    passages = {
+        passage
+        for question in questions
+        for need in question.needs
+        for passage in need
+        if passage.document == document.id
+    }
     number = index.corpus.documents.index(document)
     mine = index.span_documents == number
     starts, ends = index.span_starts[mine], index.span_ends[mine]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -13,7 +12,7 @@ from cache.embedder import CachedEmbedder
 from cache.store import Store, default_folder
 from chunking.experiment import Trial, run
 from chunking.index import Config, Index
-from chunking.types import Corpus, Embed, Ints, Kind, Vectors
+from chunking.types import Corpus, Embed, Question
 from data.bundled import bundled
 from data.documents import read_files
 from data.questions import read_questions
@@ -45,42 +44,12 @@ def _store() -> Store:
     return Store(default_folder())
 
 
-@dataclass(frozen=True)
-class Watched:
-    """An embedder that tells its progress to the page; what it calls may stop the run between two batches."""
-
-    embedder: CachedEmbedder
-    progress: Callable[[int, int], None]
-
-    @property
-    def name(self) -> str:
-        """The embedder's name."""
-        return self.embedder.name
-
-    @property
-    def identity(self) -> str:
-        """The embedder's identity."""
-        return self.embedder.identity
-
-    @property
-    def token_spans(self) -> Any:
-        """The embedder's tokenizer."""
-        return self.embedder.token_spans
-
-    def __call__(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        return self.embedder.embed(texts, kind, self.progress)
-
-    def read(self, texts: Sequence[str]) -> Ints:
-        """How far the model read."""
-        return self.embedder.read(texts)
-
-
 def own_corpus(files: Sequence[Any], questions: Any) -> tuple[Corpus, Report]:
     """A corpus of uploaded files and what is to say about them; read again only when the files change."""
     key = (tuple((file.file_id, file.name) for file in files), questions.file_id if questions else None)
     if st.session_state.get("own_key") != key:
         documents, report = read_files((file.name, file.getvalue()) for file in files)
-        asked = ()
+        asked: tuple[Question, ...] = ()
         if questions and documents:
             try:
                 asked, more = read_questions(questions.name, questions.getvalue(), documents)

@@ -22,7 +22,9 @@ def pick_corpus() -> Corpus:
                    "Posts of an engineering blog with questions on them, or files of yours: they stay on this machine.")  # fmt: skip
     if which == "bundled":
         return resources.bundled_corpus()
-    files = st.file_uploader("Documents (md, txt)", type=["md", "markdown", "txt"], accept_multiple_files=True, key="own_files")
+    files = st.file_uploader(
+        "Documents (md, txt)", type=["md", "markdown", "txt"], accept_multiple_files=True, key="own_files"
+    )
     questions = st.file_uploader("Questions (csv, jsonl)", type=["csv", "jsonl", "json"], key="own_questions",
                                  help="Columns: question and passage (quoted from a document); or document, start and end.")  # fmt: skip
     corpus, report = resources.own_corpus(files, questions)
@@ -57,7 +59,11 @@ def pick_embedder() -> CachedEmbedder | None:
     except (EmbedderError, ValueError, OSError) as error:
         st.error(plain(str(error)))
         return None
-    limit = f"It reads {embedder.limit} tokens of a chunk" + (", about 200 words." if name == BUILT_IN else ".") if embedder.limit else ""
+    limit = (
+        f"It reads {embedder.limit} tokens of a chunk" + (", about 200 words." if name == BUILT_IN else ".")
+        if embedder.limit
+        else ""
+    )
     prefixes = [f"{kind}: {prefix!r}" for kind, prefix in embedder.prefixes.items() if prefix]
     st.caption(plain(" ".join([limit, *prefixes])), help=plain(embedder.identity))
     for warning in embedder.warnings:

@@ -41,7 +41,11 @@ def title_of(config: Config) -> str:
         value = values[parameter.name]
         quiet = ("overlap", "unit", "oversize", "base")
         if parameter.name not in quiet or value != parameter.default:
-            parts.append(f"{parameter.label.lower()} {value:g}" if isinstance(value, float) else f"{parameter.label.lower()} {value}")
+            parts.append(
+                f"{parameter.label.lower()} {value:g}"
+                if isinstance(value, float)
+                else f"{parameter.label.lower()} {value}"
+            )
     if config.scope != "document":
         parts.append(f"scope {config.scope}")
     if config.context != "none":
