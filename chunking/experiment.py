@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -148,12 +148,11 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
     read_ends = index.read_ends(embed.read(index.texts))
     spans = walk(order, index.returned, index.config.repeats)
     sent = spans[: taken(index.span_words[spans], index.config.k, index.config.budget)].tolist()
-    best: dict[int, int] = {}
-    for row in order.tolist():
-        best.setdefault(int(index.returned[row]), row)
-    return [
-        Found(best[span], float(scores[0, best[span]]), index.spans[span], int(read_ends[best[span]])) for span in sent
-    ]
+    best: dict[int, list[int]] = defaultdict(list)  # the rows that return a span, best last
+    for row in order[::-1].tolist():
+        best[int(index.returned[row])].append(row)
+    rows = [best[span].pop() for span in sent]
+    return [Found(row, float(scores[0, row]), index.spans[index.returned[row]], int(read_ends[row])) for row in rows]
 
 
 class _Judge:
@@ -168,22 +167,35 @@ class _Judge:
     def result(self, question: Question, order: Ints) -> Result:
         """The measures of one question; `order` holds the chunks by descending score."""
         index = self.index
+        asked = self._trimmed(question)
         spans = walk(order, index.returned, index.config.repeats)
         sent = spans[: taken(index.span_words[spans], index.config.k, index.config.budget)]
         places = np.empty(len(index.spans), np.int64)
         places[spans[::-1]] = np.arange(len(spans), 0, -1)
-        ranks = [self._rank(need, places) for need in question.needs]
+        ranks = [self._rank(need, places) for need in asked.needs]
         rank = question_rank(ranks)
         listed = tuple(index.spans[span] for span in sent.tolist())
-        also = question.also or ((),) * len(question.needs)
-        lenient = [self._rank(need + more, places) for need, more in zip(question.needs, also, strict=True)]
+        also = asked.also or ((),) * len(asked.needs)
+        lenient = [self._rank(need + more, places) for need, more in zip(asked.needs, also, strict=True)]
         return Result(
-            question, rank, question_rank(lenient), self._reason(question, rank, ranks, listed),
-            cover(question.needs, listed, self.length), self._ideal(question), listed, int(index.span_words[sent].sum()),
+            question, rank, question_rank(lenient), self._reason(asked, rank, ranks, listed),
+            cover(asked.needs, listed, self.length), self._ideal(asked), listed, int(index.span_words[sent].sum()),
             distinct_words(index.corpus, listed),
             int(index.span_tokens[sent].sum()) if index.span_tokens is not None else None,
             self._phrase_rank(question, spans),
         )  # fmt: skip
+
+    def _trimmed(self, question: Question) -> Question:
+        """The question with passages that have no white space at their ends."""
+        texts = self.index.corpus.by_id
+
+        def trim(passage: Passage) -> Passage:
+            text = texts[passage.document].text[passage.start : passage.end]
+            start = passage.start + len(text) - len(text.lstrip())
+            return Passage(passage.document, start, start + len(text.strip()))
+
+        needs, also = (tuple(tuple(map(trim, need)) for need in group) for group in (question.needs, question.also))
+        return replace(question, needs=needs, also=also)
 
     def _holding(self, passage: Passage) -> Ints:
         """The returned spans that contain a passage whole."""

@@ -161,7 +161,7 @@ def build(corpus: Corpus, config: Config, embed: Embed | None = None, token_span
         columns.append((np.full(len(chunks), number), chunks.starts, chunks.ends, chunks.returned_starts,
                         chunks.returned_ends, bits))  # fmt: skip
     documents, starts, ends, returned_starts, returned_ends, bits = (
-        np.concatenate(column) if columns else np.zeros(0, np.int64) for column in zip(*columns, strict=True)
+        np.concatenate(column) for column in zip(*(columns or [(np.zeros(0, np.int64),) * 6]), strict=True)
     )
     rows = np.column_stack((documents, returned_starts, returned_ends))
     distinct, returned = np.unique(rows, axis=0, return_inverse=True)

@@ -10,7 +10,8 @@ from chunking.types import Ints, Vectors
 
 def cosine_scores(questions: Vectors, chunks: Vectors) -> NDArray[np.float64]:
     """The score of every chunk for every question, (q, n), rounded to 6 decimals so that ties are ties everywhere."""
-    return np.round(np.asarray(questions @ chunks.T, np.float64), 6)
+    scores: NDArray[np.float64] = (questions @ chunks.T).astype(np.float64)
+    return scores.round(6)
 
 
 def rank(scores: NDArray[np.float64]) -> Ints:

@@ -35,7 +35,7 @@ def cut_figures(index: Index) -> None:
     """What the cut alone tells, without any question."""
     _grid([
         Figure("Chunks", len(index), None, "count", "off", _CHUNKS),
-        Figure("Words/chunk", _mean(index), None, "decimal", "off", _WORDS),
+        Figure("Words each", _mean(index), None, "decimal", "off", _WORDS),
         Figure("Repeated", index.repeated_words, None, "percent", "off", _REPEATED),
     ])  # fmt: skip
 
@@ -71,7 +71,7 @@ def _figures(trial: Trial, pinned: Trial | None) -> list[Figure]:
         figure("Words sent", lambda t: t.mean(r.words_sent for r in t.results), "count", "inverse",
                "Words of all spans sent for a question, mean. Words sent twice count twice."),
         figure("Chunks", lambda t: len(t.index), "count", "off", _CHUNKS),
-        figure("Words/chunk", lambda t: _mean(t.index), "decimal", "off", _WORDS),
+        figure("Words each", lambda t: _mean(t.index), "decimal", "off", _WORDS),
         figure("Repeated", lambda t: t.index.repeated_words, "percent", "off", _REPEATED),
         figure("Truncated", lambda t: t.truncated_chunks, "count", "inverse",
                "Chunks longer than the model reads: the rest of them is in no vector."),

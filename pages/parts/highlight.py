@@ -137,6 +137,7 @@ def _hint(over: list[int], layers: _Layers) -> str:
 
 STYLE = """
 .stMainBlockContainer { padding: 2.75rem 1.75rem 3rem; }
+@media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem; } }
 [data-testid="stMetric"] { padding: 0; }
 [data-testid="stMetricLabel"] p { font-size: 0.8rem; }
 [data-testid="stMetricValue"] { font-size: 1.3rem; line-height: 1.3; }

@@ -1,0 +1,41 @@
+# make run    sets up .venv and opens the app
+# make test   sets up .venv, the test tools and a browser, and runs every check and test
+# make bench  prints speed and agreement with peers
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+.PHONY: run test check bench clean
+
+run: .venv/run.done
+	$(BIN)/streamlit run app.py
+
+test: .venv/test.done
+	@sh tests/browser.sh
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest
+
+check: .venv/test.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/test.done
+	$(BIN)/python -m bench.cut
+	$(BIN)/python -m bench.embed
+	$(BIN)/python -m bench.peps
+
+.venv/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run.done: requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/test.done: requirements.txt requirements-dev.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ .venv/run.done
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,241 @@
+"""The Explore page in Streamlit's own test runner, with a stand-in for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from cache import Choice
+from cache.embedder import CachedEmbedder
+from cache.errors import ServerAway
+from cache.records import Record
+from chunking.experiment import run
+from chunking.index import Config
+from data.bundled import bundled
+from pages.parts import resources
+from tests.conftest import ROOT
+from tests.fakes import BagOfWords, letter_pieces
+
+
+class Backend:
+    """A model that needs no weights, for `CachedEmbedder`; it reads 900 characters of a text."""
+
+    name = identity = "minilm"
+    fingerprint = ("stand-in",)
+    dimension, limit = 64, 256
+    prefixes = {"document": "", "query": ""}  # noqa: RUF012 - read only
+    batch_texts, batch_characters = 16, 100_000
+    warnings: list[str] = []  # noqa: RUF012 - read only
+    token_spans = staticmethod(letter_pieces)
+
+    def encode(self, texts: Sequence[str]) -> list[Record]:
+        vectors = BagOfWords()(texts, "document")
+        return [
+            Record(vector, None, min(len(text), 900), len(text) > 900)
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
+
+
+def stand_in(name: str, store: object = None) -> CachedEmbedder:
+    if name != "minilm":
+        raise ServerAway("no Ollama server answers at http://127.0.0.1:9: start it with `ollama serve`")
+    return CachedEmbedder(Backend(), None)
+
+
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    st.cache_resource.clear()
+    monkeypatch.setattr(resources, "open_embedder", stand_in)
+    monkeypatch.setattr(resources, "default_embedder_name", lambda: Choice("minilm", "The built-in $minilm$ is used."))
+    yield
+    st.cache_resource.clear()
+
+
+def page(**address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def figures(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def shown(app: AppTest) -> str:
+    """The HTML of the document view: the last one that was drawn."""
+    return [element.proto.body for element in app.get("html") if 'role="document"' in element.proto.body][-1]
+
+
+def measured(strategy: str, settings: dict, **axes) -> dict[str, str]:
+    corpus, _ = bundled()
+    trial = run(corpus, Config.of(strategy, settings, **axes), stand_in("minilm"))
+    return {
+        "Hit rate": f"{100 * trial.hit_rate:.1f}%",
+        "Split": f"{100 * trial.split_share:.1f}%",
+        "Chunks": f"{len(trial.index):,}",
+        "Words sent": f"{trial.mean(result.words_sent for result in trial.results):,.0f}",
+        "Truncated": f"{trial.truncated_chunks:,}",
+    }
+
+
+def test_the_page_opens_with_measured_figures_and_the_basic_strategies() -> None:
+    app = page()
+    assert not app.exception
+    assert not app.error
+    assert measured("recursive", {}).items() <= figures(app).items()
+    kept = next(iter(app.session_state["trials"].values()))
+    assert {(config.strategy, config.values.get("overlap")) for config in kept} >= {
+        ("whole", None), ("fixed", 0), ("fixed", 50), ("sentence", 0), ("recursive", 0), ("semantic", None), ("parent_child", None),
+    }  # fmt: skip
+
+
+def test_moving_a_slider_moves_cuts_and_figures_to_what_the_core_gives() -> None:
+    app = page(strategy="fixed")
+    before = shown(app)
+    app.select_slider(key="w_size").set_value(75).run()
+    assert measured("fixed", {"size": 75}).items() <= figures(app).items()
+    assert shown(app).count("cs-bar") > before.count("cs-bar")
+    assert app.query_params["size"] in ("75", ["75"])
+
+
+def test_an_address_brings_back_all_that_was_set() -> None:
+    app = page(
+        strategy="parent_child",
+        child="75",
+        parent="400",
+        scope="section",
+        context="headings",
+        k="3",
+        post="bloom-filters.md",
+    )
+    expected = measured("parent_child", {"child": 75, "parent": 400}, scope="section", context="headings", k=3)
+    assert expected.items() <= figures(app).items()
+    assert app.selectbox(key="w_post").value == "bloom-filters.md"
+
+
+def test_a_size_from_the_terminal_that_is_no_stop_is_taken_from_the_address() -> None:
+    app = page(strategy="fixed", size="137")
+    assert measured("fixed", {"size": 137}).items() <= figures(app).items()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"strategy": "nonsense"}, {"size": "-4"}, {"size": "many"}, {"strategy": "fixed", "size": "50", "overlap": "90"},
+        {"k": "0"}, {"k": "nan"}, {"strategy": "semantic", "threshold": "7"}, {"post": "gone.md"}, {"question": "gone"},
+        {"strategy": "fixed", "size": "1"}, {"pin": "strategy=none"}, {"budget": "-1", "by": "budget"}, {"corpus": "x"},
+    ],
+)  # fmt: skip
+def test_an_address_with_a_wrong_value_opens_all_the_same(address: dict[str, str]) -> None:
+    app = page(**address)
+    assert not app.exception
+    assert not app.error
+    assert "Hit rate" in figures(app)
+
+
+def test_every_strategy_opens() -> None:
+    for strategy in (
+        "whole",
+        "fixed",
+        "sentence",
+        "paragraph",
+        "section",
+        "recursive",
+        "semantic",
+        "parent_child",
+        "sentence_window",
+    ):
+        app = page(strategy=strategy)
+        assert not app.exception, strategy
+        assert not app.error, strategy
+
+
+def test_a_pinned_setting_gives_every_figure_its_change() -> None:
+    app = page(strategy="fixed", size="100")
+    next(button for button in app.button if button.label == "Pin this setting").click().run()
+    app.select_slider(key="w_size").set_value(400).run()
+    words = next(metric for metric in app.metric if metric.label == "Words sent")
+    now, then = measured("fixed", {"size": 400}), measured("fixed", {"size": 100})
+    number = lambda text: float(text.replace(",", ""))  # noqa: E731
+    assert abs(number(words.delta) - (number(now["Words sent"]) - number(then["Words sent"]))) <= 1
+
+
+def test_a_typed_question_brings_back_chunks_with_their_places() -> None:
+    app = page(q="How does CLOCK choose what to throw out?")
+    cards = [
+        element.proto.body for element in app.get("html") if element.proto.body.startswith('<div class="cs-chunk"')
+    ]
+    assert len(cards) == 5
+    assert "data-rank" in "".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_question_of_the_set_says_whether_it_was_found_and_why_not() -> None:
+    corpus, _ = bundled()
+    trial = run(corpus, Config.of("fixed", {"size": 50}), stand_in("minilm"))
+    miss = next(result for result in trial.results if result.reason == "split")
+    app = page(strategy="fixed", size="50", question=miss.question.id, post=miss.question.document)
+    assert any("Missed: split" in warning.value for warning in app.warning)
+    assert any("is cut: the chunks over it hold" in caption.value.replace("\\", "") for caption in app.caption)
+    assert "cs-through" in shown(app)
+
+
+def test_text_of_documents_is_escaped() -> None:
+    from chunking.types import Document, Passage
+    from pages.parts.highlight import Mark, document_html, passage_html
+
+    text = "<script>alert(1)</script> & $x$ <b id='probe'>"
+    html = document_html(text, [Mark(0, len(text), 0, len(text), 10, 5)], [(Passage("d", 9, 14), True)])
+    assert "<script" not in html
+    assert "<b id" not in html
+    assert "<script" not in passage_html(text, 0, len(text), [Passage("d", 3, 12)])
+    assert Document("d", text).text == text
+
+
+def test_a_budget_sends_words_instead_of_a_number_of_chunks() -> None:
+    app = page(by="budget", budget="400", strategy="sentence", size="100")
+    assert measured("sentence", {"size": 100}, budget=400).items() <= figures(app).items()
+
+
+def test_an_embedder_that_is_not_there_leaves_the_text_and_says_what_to_do() -> None:
+    app = page(embedder="ollama:nomic-embed-text")
+    assert not app.exception
+    assert any("ollama serve" in error.value for error in app.error)
+    assert "cs-c0" in shown(app)
+    assert "Hit rate" not in figures(app)
+    assert figures(app)["Chunks"]
+
+
+def test_strategies_that_need_the_model_say_so_where_it_is_not_there() -> None:
+    app = page(embedder="ollama:x", strategy="semantic")
+    assert not app.exception
+    assert any("needs an embedder" in error.value for error in app.error)
+
+
+def test_own_files_without_any_ask_for_some() -> None:
+    app = page(corpus="own")
+    assert not app.exception
+    assert any("Add documents" in info.value for info in app.info)
+
+
+def test_uploaded_documents_are_cut_and_measured() -> None:
+    app = page(corpus="own")
+    app.file_uploader(key="own_files").set_value([("a.md", b"# Tanks\n\nThe blue tank is full. The red one is empty.", "text/markdown"),
+                                                  ("b.txt", b"Ravens are clever birds.", "text/plain")]).run()  # fmt: skip
+    assert figures(app)["Chunks"] == "2"
+    assert "Hit rate" not in figures(app)
+    app.file_uploader(key="own_questions").set_value(
+        [("q.csv", b"question,passage\nWhich tank is full?,The blue tank is full.\nWhat?,Nowhere\n", "text/csv")]
+    ).run()
+    assert figures(app)["Hit rate"] == "100.0%"
+    assert any("Not used: line 3" in caption.value.replace("\\", "") for caption in app.caption)
+
+
+def test_figures_have_their_meaning_one_hover_away() -> None:
+    app = page()
+    assert all(metric.help for metric in app.metric)
+    assert np.all([len(metric.help) > 30 for metric in app.metric])

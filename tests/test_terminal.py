@@ -1,0 +1,190 @@
+"""The terminal: what it prints, and one clear line with exit status 2 where the input is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import cache
+import chunkscope
+from cache.errors import ModelMissing
+from tests.fakes import BagOfWords
+
+TEXT = "# Tanks\n\nThe blue tank is full. The red one is empty.\n\n## Pumps\n\nPumps run at night.\n"
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> BagOfWords:
+    fake = BagOfWords(limit=900)
+    monkeypatch.setattr(chunkscope, "_embedder", lambda name: fake)
+    return fake
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "docs" / "more").mkdir(parents=True)
+    (tmp_path / "docs" / "tanks.md").write_text(TEXT)
+    (tmp_path / "docs" / "more" / "birds.txt").write_text("Ravens are clever. Slate splits well.")
+    (tmp_path / "q.jsonl").write_text(
+        json.dumps({"question": "Is the blue tank full?", "document": "tanks", "passage": "The blue tank is full."}) + "\n"
+        + json.dumps({"question": "Are ravens clever, and does slate splits well?", "passage": "Ravens are clever."}) + "\n"
+        + json.dumps({"question": "What?", "passage": "Not there."}) + "\n"
+    )  # fmt: skip
+    return tmp_path
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    assert chunkscope.main(arguments) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_cut_prints_exact_spans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = printed(
+        capsys,
+        "cut",
+        str(folder / "docs" / "tanks.md"),
+        "--strategy",
+        "fixed",
+        "--set",
+        "size=6",
+        "--set",
+        "overlap=2",
+        "--json",
+    )
+    assert result["document"] == "tanks.md"
+    assert result["characters"] == len(TEXT)
+    assert [TEXT[chunk["start"] : chunk["end"]] for chunk in result["chunks"]] == [
+        "# Tanks\n\nThe blue tank is", "tank is full. The red one", "red one is empty.\n\n## Pumps", "## Pumps\n\nPumps run at night.",
+    ]  # fmt: skip
+    assert result["chunks"][0] == {
+        "start": 0,
+        "end": 25,
+        "returned_start": 0,
+        "returned_end": 25,
+        "words": 6,
+        "prefix": "",
+        "flags": [],
+    }
+    assert result["chunks"][2]["flags"] == ["heading_last"]
+
+
+def test_cut_shows_the_context_that_would_be_embedded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = printed(
+        capsys,
+        "cut",
+        str(folder / "docs" / "tanks.md"),
+        "--strategy",
+        "sentence",
+        "--set",
+        "size=5",
+        "--scope",
+        "body",
+        "--context",
+        "headings",
+        "--json",
+    )
+    assert [chunk["prefix"] for chunk in result["chunks"]] == ["Tanks", "Tanks", "Tanks > Pumps"]
+
+
+def test_cut_without_json_prints_a_line_a_chunk(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert chunkscope.main(["cut", str(folder / "docs" / "tanks.md"), "--strategy", "section"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_evaluate_prints_the_trial(folder: Path, model: BagOfWords, capsys: pytest.CaptureFixture[str]) -> None:
+    assert chunkscope.main(["evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy", "sentence",
+                            "--set", "size=6", "--k", "1", "--json"]) == 0  # fmt: skip
+    out, err = capsys.readouterr()
+    trial = json.loads(out)
+    assert trial["questions"] == 2
+    assert "line 3: the passage 'Not there.' is not in any document" in err
+    assert trial["hit_rate"] == 1.0
+    assert trial["misses"] == {"split": 0, "truncated": 0, "outranked_same_document": 0, "outranked_other_document": 0}
+    assert trial["per_question"][1]["sent"] == [["more/birds.txt", 0, 37]]
+    assert {"config", "chunks", "words_per_chunk", "hit_rate_interval", "split_share", "coverage", "precision", "iou", "words_sent",
+            "hit_at", "mean_reciprocal_rank", "truncated_chunks"} <= set(trial)  # fmt: skip
+    assert set(trial["hit_at"]) == {"1", "3", "5", "10"}
+
+
+def test_evaluate_uses_the_bundled_corpus_by_default(model: BagOfWords, capsys: pytest.CaptureFixture[str]) -> None:
+    trial = printed(capsys, "evaluate", "--strategy", "paragraph", "--budget", "500", "--json")
+    assert trial["questions"] >= 30
+    assert all(row["words_sent"] <= 500 for row in trial["per_question"])
+
+
+def test_hits_and_misses_add_up(model: BagOfWords, capsys: pytest.CaptureFixture[str]) -> None:
+    trial = printed(capsys, "evaluate", "--strategy", "fixed", "--set", "size=50", "--json")
+    hits = sum(row["hit"] for row in trial["per_question"])
+    assert hits + sum(trial["misses"].values()) == trial["questions"]
+    assert trial["hit_rate"] == pytest.approx(hits / trial["questions"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["cut", "nowhere.md", "--strategy", "whole"], "there is no file nowhere.md"),
+        (["cut", "{empty}", "--strategy", "whole"], "the file is empty"),
+        (["cut", "{file}", "--strategy", "recursiv"], "did you mean recursive"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "overlap=200"], "overlap must be at least 0 and below size, got overlap 200 and size 200"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "size=0"], "size must be from 1"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "size=1.5"], "size must be a whole number, got 1.5"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "size=big"], "size must be a number, got 'big'"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "size"], "--set takes NAME=VALUE"),
+        (["cut", "{file}", "--strategy", "whole", "--set", "size=3"], "has no setting 'size'"),
+        (["cut", "{file}", "--strategy", "fixed", "--set", "unit=pages"], "unit must be one of"),
+        (["cut", "{file}", "--strategy", "fixed", "--scope", "page"], "scope must be one of"),
+        (["cut", "{file}", "--strategy", "fixed", "--context", "all"], "context must be one of"),
+        (["evaluate", "--strategy", "fixed", "--documents", "{folder}"], "--documents needs --questions"),
+        (["evaluate", "--strategy", "fixed", "--documents", "nowhere", "--questions", "{questions}"], "there is no folder nowhere"),
+        (["evaluate", "--strategy", "fixed", "--documents", "{folder}", "--questions", "gone.csv"], "there is no file gone.csv"),
+        (["evaluate", "--strategy", "fixed", "--documents", "{folder}", "--questions", "{unusable}"], "no question of"),
+        (["evaluate", "--strategy", "fixed", "--k", "0"], "k must be a whole number from 1 to 20, got 0"),
+        (["evaluate", "--strategy", "fixed", "--budget", "0"], "budget must be a whole number of words"),
+        (["evaluate", "--strategy", "fixed", "--search", "magic"], "search must be one of"),
+        (["evaluate", "--strategy", "fixed", "--embedder", "word2vec"], "the embedder must be"),
+        (["evaluate", "--strategy", "fixed", "--k", "many"], "invalid int value"),
+        (["evaluate"], "required: --strategy"),
+        (["slice"], "invalid choice"),
+    ],
+)  # fmt: skip
+def test_wrong_input_gets_one_line_and_status_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    (folder / "empty.md").write_text("  \n")
+    (folder / "unusable.csv").write_text("question,passage\nWhat?,Nowhere\n")
+    places = {"empty": folder / "empty.md", "file": folder / "docs" / "tanks.md", "folder": folder / "docs",
+              "questions": folder / "q.jsonl", "unusable": folder / "unusable.csv"}  # fmt: skip
+    try:
+        status = chunkscope.main([argument.format(**places) for argument in arguments])
+    except SystemExit as stopped:
+        status = stopped.code
+    out, err = capsys.readouterr()
+    assert status == 2
+    assert out == ""
+    last = err.strip().splitlines()[-1]
+    assert said in last
+    assert "Traceback" not in err
+
+
+def test_a_missing_model_gets_the_line_that_fetches_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(name: str) -> None:
+        raise ModelMissing("the model nomic-embed-text is not on the server: ollama pull nomic-embed-text")
+
+    monkeypatch.setattr(cache, "open_embedder", missing)
+    assert chunkscope.main(["evaluate", "--strategy", "fixed", "--embedder", "ollama:nomic-embed-text"]) == 2
+    assert "ollama pull nomic-embed-text" in capsys.readouterr().err
+
+
+def test_help_lists_every_strategy_with_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    from chunking.registry import STRATEGIES
+
+    with pytest.raises(SystemExit):
+        chunkscope.main(["--help"])
+    shown = capsys.readouterr().out
+    for strategy in STRATEGIES.values():
+        assert strategy.name in shown
+        assert all(f"{parameter.name}=" in shown for parameter in strategy.parameters)
