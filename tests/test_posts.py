@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import statistics
@@ -133,7 +134,7 @@ def measured_blocks(text: str) -> list[str]:
     body = re.sub(r"```.*?```", "", body, flags=re.DOTALL)
     blocks = [block for block in re.split(r"\n\s*\n", body) if block.strip()]
     chosen = [block for block in blocks if re.search(r"\bmeasured\b", block)]
-    chosen += [table for before, table in zip(blocks, blocks[1:], strict=False)
+    chosen += [table for before, table in itertools.pairwise(blocks)
                if table.lstrip().startswith("|") and re.search(r"\bmeasured\b", before)]  # fmt: skip
     return [*chosen, closing]
 

@@ -55,7 +55,7 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
     if present is not None:
         figure.add_scatter(
             x=[present.words], y=[100 * present.hit_rate], mode="markers", name="present setting", hovertext=[present.hint],
-            hoverinfo="text", marker={"symbol": "diamond-open", "size": 20, "color": "#c2313c", "line": {"width": 2.5}},
+            hoverinfo="text", marker={"symbol": "diamond-open", "size": 18, "color": "#c2313c", "line": {"width": 2.5}},
             error_y={"type": "data", "symmetric": False, "array": [100 * (present.high - present.hit_rate)],
                      "arrayminus": [100 * (present.hit_rate - present.low)], "color": "#c2313c", "thickness": 1.2, "width": 5},
         )  # fmt: skip
@@ -64,7 +64,7 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
                         **({"tickvals": _TICKS} if wide else {"rangemode": "tozero", "nticks": 6}))  # fmt: skip
     figure.update_yaxes(title="Hit rate (% of questions)", range=[-2, 102], dtick=20)
     figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
-                         legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}})  # fmt: skip
+                         legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}, "itemsizing": "constant"})  # fmt: skip
     return figure
 
 

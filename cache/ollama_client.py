@@ -1,0 +1,368 @@
+"""The only file that talks to an Ollama server: which models it has, and vectors from one of them.
+
+A text that is too long is never cut by the server, which does so without a word: it is asked not to, and what it
+refuses is cut here, so that the cut is known.
+"""
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+import httpx
+import numpy as np
+from tenacity import RetryCallState, Retrying, retry_if_exception, wait_random_exponential
+
+from cache import ollama_models as models
+from cache.errors import (
+    BadVectors,
+    EmbedderError,
+    ModelChanged,
+    ModelMissing,
+    NotAnEmbeddingModel,
+    NotOllama,
+    ServerAway,
+)
+from cache.ollama_address import is_loopback, key_header, server_host
+from cache.records import Record, quote
+
+_ENVIRONMENT = threading.Lock()
+
+
+@contextmanager
+def _without(variable: str) -> Iterator[None]:
+    """Hides an environment variable for a moment."""
+    with _ENVIRONMENT:
+        value = os.environ.pop(variable, None)
+        try:
+            yield
+        finally:
+            if value is not None:
+                os.environ[variable] = value
+
+
+with _without("OLLAMA_HOST"):  # the client cannot even be imported while the variable is malformed
+    import ollama
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+#: A batch on a slow processor, the loading of the model included, stays well below this.
+READ_SECONDS = 300.0
+#: Seconds that the first of the waits before another try lasts at most; each further one may last twice as long.
+FIRST_WAIT = 0.5
+
+#: How far a long text's cut may fall short of the longest that the server takes, as a share of its length.
+CUT_PRECISION = 0.05
+_CHARACTERS_A_TOKEN = 4
+
+# What the client raises, besides its own error, where the answer is not what it expects.
+_STRANGE = (ValueError, TypeError, AttributeError)
+_REQUEST_ERRORS = (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ollama.ResponseError, *_STRANGE)
+
+
+class NotFinite(ValueError):  # noqa: N818 - a finding that is turned into BadVectors once the text is known
+    """A vector with NaN or infinity, which the client lets through."""
+
+
+class Verdict(Enum):
+    """What to do about a failed request."""
+
+    AGAIN = "try again"
+    CRASH = "try again once, then with fewer texts"
+    LONG = "a text is too long"
+    NAN = "a text has no vector"
+    STOP = "tell the user"
+
+
+_TRIES = {Verdict.AGAIN: 4, Verdict.CRASH: 2}
+_LONG = ("context length",)
+_NAN = ("NaN", "+Inf", "-Inf")
+# The server answers 400 for these, as if the request were at fault.
+_CRASH = ("do embedding request", "EOF", "connection refused", "actively refused", "/tokenize", "no longer running")
+_LOADING = ("terminated", "timed out waiting", "error starting")
+_TRANSIENT_STATUS = {429, 499, 502, 503, 504}
+
+
+def judge(error: BaseException) -> Verdict:
+    """The verdict on what a request raised; by the message, because Ollama answers 400 for nearly everything."""
+    if isinstance(error, NotFinite):
+        return Verdict.NAN
+    if isinstance(error, ollama.ResponseError):
+        return _judge_answer(str(error.error), error.status_code)
+    if isinstance(error, httpx.ReadTimeout | httpx.UnsupportedProtocol):
+        return Verdict.STOP
+    return Verdict.AGAIN if isinstance(error, ConnectionError | httpx.TransportError) else Verdict.STOP
+
+
+def _judge_answer(message: str, status: int) -> Verdict:
+    def says(phrases: Sequence[str]) -> bool:
+        return any(phrase in message for phrase in phrases)
+
+    if status in _TRANSIENT_STATUS:
+        return Verdict.AGAIN
+    if says(_LONG):
+        return Verdict.LONG
+    if says(_NAN):
+        return Verdict.NAN
+    if status in (400, 500) and says(_CRASH):
+        return Verdict.CRASH
+    return Verdict.AGAIN if status == 500 and says(_LOADING) else Verdict.STOP
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """An Ollama server that answered: its address, version, and the embedding models it has."""
+
+    host: str
+    version: str
+    models: tuple[str, ...]
+
+
+class Server:
+    """One server, asked with time limits; what goes wrong comes out as an EmbedderError, but for `embed`."""
+
+    def __init__(self, host: str | None = None, read_seconds: float = READ_SECONDS) -> None:
+        self.host = server_host(host)
+        settings: dict[str, Any] = {
+            "timeout": httpx.Timeout(read_seconds, connect=min(CONNECT_SECONDS, read_seconds)),
+            "trust_env": not is_loopback(self.host),  # a proxy for the world is none for this machine
+            "follow_redirects": False,  # a redirected POST arrives as a GET, and a key could travel with it
+            "verify": httpx.create_ssl_context(),
+            "headers": key_header(self.host),
+        }
+        self._http = httpx.Client(base_url=self.host, **settings)
+        with _without("OLLAMA_API_KEY"):  # the client would send it to any host
+            self._client = ollama.Client(self.host, **settings)
+        for client in (self._http, self._client):  # their connections end with this object
+            weakref.finalize(self, client.close)
+
+    def version(self) -> str:
+        """The server's version, such as "0.33.0"."""
+        return str(self._asked(lambda: self._get("/api/version")["version"]))
+
+    def tags(self) -> dict[str, dict[str, Any]]:
+        """What /api/tags says of each installed model, by its name with tag."""
+        entries = self._asked(lambda: [(str(entry["name"]), entry) for entry in self._get("/api/tags")["models"]])
+        return {models.full_name(name): entry for name, entry in entries}
+
+    def show(self, model: str) -> dict[str, Any]:
+        """What /api/show says of a model: capabilities, model_info, parameters."""
+        return self._asked(lambda: self._client.show(model).model_dump(by_alias=True), model)
+
+    def embed(self, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
+        """The server's answer for one list of texts; raises what the client raises.
+
+        Always the same options for a model, because the server loads it anew for others.
+        """
+        options = {"num_ctx": tokens, "num_batch": tokens}
+        return self._client.embed(model, list(texts), truncate=False, options=options, keep_alive="10m")
+
+    def _get(self, path: str) -> Any:
+        response = self._http.get(path)
+        if response.status_code != httpx.codes.OK:
+            raise ollama.ResponseError(response.text, response.status_code)
+        return response.json()
+
+    def _asked(self, question: Callable[[], T], model: str = "") -> T:
+        try:
+            return question()
+        except (*_REQUEST_ERRORS, LookupError) as error:
+            raise explained(error, self.host, model) from error
+
+
+def explained(error: Exception, host: str, model: str, text: str = "") -> EmbedderError:
+    """The error that tells the user, in one sentence, what the server's failure means."""
+    if isinstance(error, EmbedderError):
+        return error
+    if isinstance(error, ollama.ResponseError):
+        return _explained_answer(str(error.error), error.status_code, host, model, text)
+    if isinstance(error, NotFinite):
+        return _no_vector(model, text)
+    if isinstance(error, httpx.ReadTimeout):
+        return ServerAway(f"the Ollama server at {host} did not answer in time")
+    if isinstance(error, ConnectionError | httpx.TransportError):
+        return ServerAway(f"no Ollama server answers at {host}: start it with `ollama serve`, or use minilm")
+    return NotOllama(f"what answers at {host} is not an Ollama server")
+
+
+def _explained_answer(message: str, status: int, host: str, model: str, text: str) -> EmbedderError:
+    verdict = _judge_answer(message, status)
+    if verdict is Verdict.NAN:
+        return _no_vector(model, text)
+    if verdict is Verdict.CRASH:
+        return BadVectors(f"the server broke down twice over the text {quote(text)} with {model}: {message}")
+    if verdict is Verdict.AGAIN:
+        return ServerAway(f"the Ollama server at {host} stayed unable to answer ({status}: {message})")
+    if status == 404 and message.startswith("model "):
+        return _missing(model, host)
+    if status == 501 or "does not support embeddings" in message:
+        return _no_embedding_model(model)
+    if status in (301, 302, 307, 308, 404, 405):
+        return NotOllama(f"what answers at {host} is not an Ollama server (status {status})")
+    return EmbedderError(f"the Ollama server at {host} refused (status {status}): {message or 'no reason given'}")
+
+
+def _no_embedding_model(model: str) -> NotAnEmbeddingModel:
+    name = models.short_name(model)
+    return NotAnEmbeddingModel(f"{name} is not an embedding model: choose one that is, such as nomic-embed-text")
+
+
+def _no_vector(model: str, text: str) -> BadVectors:
+    return BadVectors(
+        f"{model} has no vector for the text {quote(text)}: it answers NaN, as some models do on a graphics card; "
+        "leave the text out, or run the model with num_gpu 0"
+    )
+
+
+def _missing(model: str, host: str) -> ModelMissing:
+    name = models.short_name(model)
+    return ModelMissing(f"the Ollama server at {host} does not have {name}; this fetches it:\nollama pull {name}")
+
+
+def probe(host: str | None = None, timeout: float = 2.0) -> ServerInfo | None:
+    """The server at the host, or None where none answers; back within `timeout` seconds, whatever the host does.
+
+    Models that could not be looked at in that time are left out.
+    """
+    address = server_host(host)
+    versions: list[str] = []
+    found: list[str] = []
+    thread = threading.Thread(target=_look, args=(address, timeout, versions, found), daemon=True)
+    thread.start()
+    thread.join(timeout)  # neither the look-up of a name nor an answer in drips heeds the limits of a request
+    return ServerInfo(address, versions[0], tuple(found)) if versions else None
+
+
+def _look(address: str, timeout: float, versions: list[str], found: list[str]) -> None:
+    try:
+        server = Server(address, timeout)
+        tags = server.tags()
+        versions.append(server.version())
+        for name, entry in tags.items():
+            if _embeds(server, name, entry):
+                found.append(models.short_name(name))
+    except EmbedderError:
+        return
+
+
+def _embeds(server: Server, name: str, entry: Mapping[str, Any]) -> bool:
+    """True for an embedding model; servers before 0.30 do not tell it in their list, but when asked for the model."""
+    try:
+        return models.is_embedding(entry if entry.get("capabilities") else server.show(name))
+    except EmbedderError:  # one damaged model does not hide the others
+        return False
+
+
+class Ollama:
+    """An embedding model of a server, as a backend."""
+
+    batch_texts = 32
+    batch_characters = 32_000  # some 8,000 tokens, the most that a slow processor reads while somebody waits
+    token_spans = None  # the server has no tokenizer to ask
+
+    def __init__(self, model: str, host: str | None = None) -> None:
+        self._server = Server(host)
+        self._model = models.full_name(model)
+        version = self._server.version()
+        self._digest = self._digest_now()
+        show = self._server.show(self._model)
+        if not models.is_embedding(show):
+            raise _no_embedding_model(model)
+        self.name = f"ollama:{models.short_name(model)}"
+        self.identity = f"{self.name}, digest {self._digest[:12]}, engine {models.epoch(version)}"
+        self._tokens = models.reading_limit(show, version)
+        self.limit: int | None = self._tokens
+        self.prefixes = models.prefixes(model)
+        self.warnings = models.version_warnings(version, models.architecture(show))
+        self.fingerprint: tuple[str, ...] = (
+            "ollama",
+            self._digest,
+            models.epoch(version),
+            f"num_ctx {self._tokens}, num_batch {self._tokens}, cut by characters, l2",
+        )
+        self.dimension = models.model_number(show, "embedding_length") or len(self._records(["dimension"])[0].vector)
+
+    def encode(self, texts: Sequence[str]) -> list[Record]:
+        """One record for each text, in order."""
+        # Shortest first: where a batch must be halved, the long texts are then together.
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+        records = dict(zip(order, self._records([texts[index] for index in order]), strict=True))
+        if self._digest_now() != self._digest:
+            raise ModelChanged(f"{self.name} was replaced on the server meanwhile: choose it again to use the new one")
+        return [records[index] for index in range(len(texts))]
+
+    def _records(self, texts: Sequence[str]) -> list[Record]:
+        """The records of the texts, asked for in one request, or in two of half as many where that fails."""
+        try:
+            vectors, tokens = self._answer(texts)
+        except _REQUEST_ERRORS as error:
+            verdict = judge(error)
+            if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH):
+                half = len(texts) // 2
+                return self._records(texts[:half]) + self._records(texts[half:])
+            if verdict is Verdict.LONG:
+                return [self._cut(texts[0])]
+            raise explained(error, self._server.host, self._model, texts[0]) from error
+        alone = tokens if len(texts) == 1 else None  # the server tells only the sum
+        return [Record(vector, alone, len(text), False) for vector, text in zip(vectors, texts, strict=True)]
+
+    def _cut(self, text: str) -> Record:
+        """The record of as much of a too long text as the server takes, to within 5%."""
+        taken: Record | None = None
+        low, high = 0, len(text)  # taken, refused
+        while length := next_cut(low, high, self._tokens * _CHARACTERS_A_TOKEN):
+            try:
+                vectors, _ = self._answer([text[:length]])
+            except _REQUEST_ERRORS as error:
+                if judge(error) is not Verdict.LONG:
+                    raise explained(error, self._server.host, self._model, text[:length]) from error
+                high = length
+            else:
+                low, taken = length, Record(vectors[0], None, length, True)
+        if taken is None:
+            raise BadVectors(f"{self.name} takes not even one character of the text {quote(text)}")
+        return taken
+
+    def _answer(self, texts: Sequence[str]) -> tuple[list[np.ndarray], int | None]:
+        """A vector for each text, and the sum of their tokens; tried again where that may help."""
+        retrying = Retrying(
+            retry=retry_if_exception(lambda error: isinstance(error, Exception)),
+            stop=_tried_enough,
+            wait=wait_random_exponential(multiplier=FIRST_WAIT, max=10),
+            reraise=True,
+        )
+        answer = retrying(self._server.embed, self._model, texts, self._tokens)
+        if len(answer.embeddings) != len(texts):
+            raise BadVectors(f"{self.name} must answer {len(texts)} vectors, got {len(answer.embeddings)}")
+        vectors = [np.array(numbers, np.float32) for numbers in answer.embeddings]
+        if not all(np.isfinite(vector).all() for vector in vectors):
+            raise NotFinite
+        return vectors, answer.prompt_eval_count
+
+    def _digest_now(self) -> str:
+        entry = self._server.tags().get(self._model)
+        if entry is None:
+            raise _missing(self._model, self._server.host)
+        digest = str(entry.get("digest") or "").removeprefix("sha256:")
+        if not digest:  # without it, vectors of two models of one name could be mixed in the store
+            raise EmbedderError(f"the server at {self._server.host} does not tell the digest of {self._model}")
+        return digest
+
+
+def next_cut(low: int, high: int, guess: int) -> int:
+    """The length to try next between one that was taken and one that was refused; 0 when they are close enough."""
+    if high - low <= max(1, int(low * CUT_PRECISION)):
+        return 0
+    if low == 0:
+        return max(1, min(guess, int(high * 0.7)))
+    return min(int(low * 1.4) + 1, (low + high) // 2)
+
+
+def _tried_enough(state: RetryCallState) -> bool:
+    error = state.outcome.exception() if state.outcome else None
+    return error is None or state.attempt_number >= _TRIES.get(judge(error), 1)

@@ -1,0 +1,26 @@
+"""An embedder that tells how far it is while it embeds."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cache.embedder import CachedEmbedder, Kind
+
+
+class Watched:
+    """The same embedder with `progress(done, total)` called after each batch; what that raises stops the run there."""
+
+    def __init__(self, embedder: CachedEmbedder, progress: Callable[[int, int], None]) -> None:
+        self.name = embedder.name
+        self.identity = embedder.identity
+        self.token_spans = embedder.token_spans
+        self._embedder = embedder
+        self._progress = progress
+
+    def __call__(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
+        """(n, d) float32, one unit row for each text."""
+        return self._embedder.embed(texts, kind, self._progress)
+
+    def read(self, texts: Sequence[str]) -> np.ndarray:
+        """(n,) int64: how many code points of each document text the model reads."""
+        return self._embedder.read(texts)
