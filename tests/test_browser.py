@@ -167,6 +167,19 @@ def test_a_deep_link_opened_first_on_a_fresh_server_shows_its_setting(browser, s
         page.close()
 
 
+def test_moving_a_slider_stops_an_embedding_run_and_starts_the_new_one(browser, tmp_path: Path, store: Path) -> None:
+    with app(tmp_path) as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{url}/?strategy=sentence&size=50")
+        page.wait_for_selector('[data-testid="stProgress"]', timeout=60_000)
+        thumb = page.locator('.st-key-w_size [role="slider"], .st-key-w_size input[type="range"]').first
+        thumb.focus()
+        thumb.press("ArrowRight")
+        page.wait_for_function("() => location.search.includes('size=75')", timeout=30_000)
+        agrees(settled(page), evaluated(store, "--strategy", "sentence", "--set", "size=75"))
+        page.close()
+
+
 def test_the_shown_text_is_the_document_letter_by_letter(browser, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/?strategy=fixed&size=100&overlap=25&post=rate-limiting.md")

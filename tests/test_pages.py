@@ -201,6 +201,13 @@ def test_a_budget_sends_words_instead_of_a_number_of_chunks() -> None:
     assert measured("sentence", {"size": 100}, budget=400).items() <= figures(app).items()
 
 
+def test_the_page_says_for_how_many_questions_no_chunk_fits_the_budget() -> None:
+    app = page(by="budget", budget="100", strategy="whole")
+    assert any("nothing is sent" in caption.value for caption in app.caption)
+    assert figures(app)["Words sent"] == "0"
+    assert figures(app)["Precision"] == "0.0%"
+
+
 def test_an_embedder_that_is_not_there_leaves_the_text_and_says_what_to_do() -> None:
     app = page(embedder="ollama:nomic-embed-text")
     assert not app.exception
