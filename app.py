@@ -55,10 +55,10 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         document = _pick_document(corpus)
         text_spot = st.empty()
         post.key()
-    with right:
-        figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
+    with right:
+        figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
     if embedder is None:
         index = build(corpus, config)
         post.show(text_spot, index, document, None, (), asked)

@@ -221,7 +221,7 @@ def _no_vector(model: str, text: str) -> BadVectors:
 
 def _missing(model: str, host: str) -> ModelMissing:
     name = models.short_name(model)
-    return ModelMissing(f"the Ollama server at {host} does not have {name}; this fetches it:\nollama pull {name}")
+    return ModelMissing(f"the Ollama server at {host} does not have {name}: fetch it with `ollama pull {name}`")
 
 
 def probe(host: str | None = None, timeout: float = 2.0) -> ServerInfo | None:

@@ -225,13 +225,14 @@ def test_a_text_without_a_vector_is_named(server: OllamaDouble, status: int) -> 
 def test_a_model_that_is_not_there_names_the_command(server: OllamaDouble) -> None:
     with pytest.raises(ModelMissing) as caught:
         opened(server, "bge-m3")
-    assert "ollama pull bge-m3" in str(caught.value).splitlines()
+    assert "`ollama pull bge-m3`" in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_model_that_is_removed_meanwhile_names_the_command(server: OllamaDouble) -> None:
     embedder = opened(server)
     del server.models["all-minilm:latest"]
-    with pytest.raises(ModelMissing, match=r"\nollama pull all-minilm$"):
+    with pytest.raises(ModelMissing, match=r"`ollama pull all-minilm`$"):
         embedder(TEXTS[:1], "document")
 
 

@@ -11,7 +11,7 @@ from data.report import Report
 from pages.parts import resources
 from pages.parts.address import choose, chosen
 from pages.parts.controls import select
-from pages.parts.words import plain
+from pages.parts.words import counted, plain
 
 _SHOWN = 8  # lines of a report before the rest is folded away
 
@@ -29,7 +29,7 @@ def pick_corpus() -> Corpus:
                                  help="Columns: question and passage (quoted from a document); or document, start and end.")  # fmt: skip
     corpus, report = resources.own_corpus(files, questions)
     if files:
-        st.caption(f"Read: {len(corpus.documents)} documents, {len(corpus.questions)} questions. "
+        st.caption(f"Read: {counted(len(corpus.documents), 'document')}, {counted(len(corpus.questions), 'question')}. "
                    "The address keeps your settings, not your files: after a reload upload them again.")  # fmt: skip
     _show(report)
     return corpus

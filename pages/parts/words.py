@@ -22,6 +22,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things in words. Example: 1, 'chunk' -> '1 chunk'"""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def plain(text: str) -> str:
     """A text that Streamlit's Markdown shows as it is, whatever marks it holds."""
     return _MARKS.sub(r"\\\1", text)
@@ -57,4 +62,4 @@ def amount_of(config: Config) -> str:
     """How much is sent, in words. Example: 'at 5 chunks', 'within 1,000 words'"""
     if config.budget:
         return f"within {config.budget:,} words"
-    return f"at {config.k} chunk{'s' if config.k != 1 else ''}"
+    return f"at {counted(config.k, 'chunk')}"
