@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 _PARSER = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
-_BLOCKS = MarkdownIt("commonmark").enable("table").use(front_matter_plugin)
-_BLOCKS.core.ruler.enableOnly(["normalize", "block"])  # titles alone need the inline pass: most of the time is saved
+_PARSER.core.ruler.enableOnly(["normalize", "block"])  # where blocks lie needs no look at what is inside them
 
 _LEAVES = {"paragraph_open": "text", "heading_open": "heading", "fence": "code", "code_block": "code",
            "html_block": "html", "tr_open": "row", "front_matter": "front matter", "hr": "rule"}  # fmt: skip
@@ -19,7 +16,7 @@ _LEAVES = {"paragraph_open": "text", "heading_open": "heading", "fence": "code",
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A block that holds text itself: its kind and its lines `[first, last)`; a heading's level and title."""
+    """A block that holds text itself: its kind and its lines `[first, last)`; a heading's level and its title as written."""
 
     kind: str
     first: int
@@ -34,32 +31,14 @@ def leaves(text: str) -> list[Leaf]:
     Only headings that stand outside lists and quotes count as headings; one inside is text.
     """
     found = []
-    tokens = _BLOCKS.parse(text)
+    tokens = _PARSER.parse(text)
     for place, token in enumerate(tokens):
         kind = _LEAVES.get(token.type)
         if kind is None or token.map is None:
             continue
         first, last = token.map
         if kind == "heading" and token.level == 0:
-            found.append(Leaf(kind, first, last, int(token.tag[1:]), _plain(tokens[place + 1].content)))
+            found.append(Leaf(kind, first, last, int(token.tag[1:]), " ".join(tokens[place + 1].content.split())))
         else:
             found.append(Leaf("text" if kind == "heading" else kind, first, last))
     return found
-
-
-def _plain(source: str) -> str:
-    """A heading's text without its marks. Example: 'The `cut` of **all**' -> 'The cut of all'"""
-    parts: list[str] = []
-    for token in _PARSER.parseInline(source):
-        _gather(token.children or [], parts)
-    return re.sub(r"\s+", " ", "".join(parts)).strip()
-
-
-def _gather(tokens: list[Token], parts: list[str]) -> None:
-    for token in tokens:
-        if token.type in ("text", "code_inline", "text_special"):
-            parts.append(token.content)
-        elif token.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif token.children:
-            _gather(token.children, parts)

@@ -49,7 +49,7 @@ class Spans(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its level from 1, its title as plain text, the span of its line or lines, the titles above it."""
+    """A heading: its level from 1, its title as written but for the heading's own marks, the span of its line or lines, the titles above it."""
 
     level: int
     title: str
