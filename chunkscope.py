@@ -184,7 +184,7 @@ def trial_object(trial: Trial) -> dict[str, Any]:
         "repeated_words": index.repeated_words,
         "hit_rate": trial.hit_rate,
         "hit_rate_interval": [spread.low, spread.high],
-        "hit_rate_interval_method": spread.method + (", too narrow: few documents" if spread.too_narrow else ""),
+        "hit_rate_interval_method": spread.method + (", too narrow: questions taken as independent" if spread.too_narrow else ""),
         "lenient_hit_rate": trial.mean(result.lenient_hit for result in trial.results),
         "split_share": trial.split_share,
         "coverage": trial.mean(result.cover.coverage for result in trial.results),

@@ -1,9 +1,9 @@
-"""How fast documents are cut at a new size, beside LangChain's recursive splitter in the same run: `python -m bench.cut`.
+"""How fast documents are cut at a new size, beside LangChain's recursive splitter: `python -m bench.cut`.
 
-Every bundled post is cut at many sizes, after a first cut that finds its words, sentences and sections. LangChain cuts
-the same texts by words too, with the places of its chunks; it has nothing to keep from one size to the next. Both take
-turns at each size and the medians count. Exit status 1 where we are less than 10 times as fast with `fixed`, or 5 times
-with `sentence`, `paragraph` and `recursive`.
+Every bundled post is cut at many sizes, after a first cut that finds its words, sentences and sections. In the same
+run LangChain cuts the same texts by words too, with the places of its chunks; it has nothing to keep from one size to
+the next. Both take turns at each size and the medians count. Exit status 1 where we are less than 10 times as fast
+with `fixed`, or 5 times with `sentence`, `paragraph` and `recursive`.
 """
 
 import argparse

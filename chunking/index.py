@@ -50,9 +50,9 @@ class Config:
                               ("repeats", REPEATS)):  # fmt: skip
             if getattr(config, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(config, name)!r}")
-        if not isinstance(config.k, int) or not 1 <= config.k <= 20:
+        if type(config.k) is not int or not 1 <= config.k <= 20:
             raise ValueError(f"k must be a whole number from 1 to 20, got {config.k!r}")
-        if config.budget is not None and (not isinstance(config.budget, int) or config.budget < 1):
+        if config.budget is not None and (type(config.budget) is not int or config.budget < 1):
             raise ValueError(f"budget must be a whole number of words, at least 1, got {config.budget!r}")
         return config
 

@@ -29,7 +29,8 @@ def interval(values: Sequence[float], documents: Sequence[str], rate: bool) -> I
     """The interval of the mean of per-question values; `documents` names each question's document.
 
     Where at least ten documents carry questions, documents are resampled (cluster bootstrap). Otherwise it is Wilson's
-    interval for rates and a bootstrap over questions for other means, both marked as too narrow.
+    interval for rates and a bootstrap over questions for other means, both marked as too narrow. A rate of 0 or 1 gets
+    Wilson's too: resampling what is all alike would claim certainty.
     ValueError without values.
     """
     if not len(values):
@@ -39,7 +40,9 @@ def interval(values: Sequence[float], documents: Sequence[str], rate: bool) -> I
     if len(names) >= ENOUGH_DOCUMENTS:
         sums = np.bincount(cluster, data).astype(float)
         counts = np.bincount(cluster).astype(float)
-        return Interval(*_bootstrap(sums, counts), "documents resampled", False)
+        low, high = _bootstrap(sums, counts)
+        if low < high or not rate:
+            return Interval(low, high, "documents resampled", False)
     if rate:
         return Interval(*wilson(float(data.sum()), len(data)), "Wilson", True)
     return Interval(*_bootstrap(data, np.ones(len(data))), "questions resampled", True)

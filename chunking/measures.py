@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chunking.segments import count_words, solid
-from chunking.types import Corpus, Document, Ints, Passage
+from chunking.types import Corpus, Document, Passage
 
 Length = Callable[[str, int, int], int]  # (document, start, end) -> characters
 Need = tuple[Passage, ...]
@@ -121,12 +121,6 @@ def distinct_words(corpus: Corpus, sent: Sequence[Passage]) -> int:
 def words_of(document: Document, start: int, end: int) -> int:
     """The number of words in a span."""
     return int(count_words(document, np.array([start]), np.array([end]))[0])
-
-
-def need_rank(held: Ints, spans: Ints) -> int | None:
-    """The place, from 1, of the first of `spans` (in rank order) that is one of `held`; None where none is."""
-    places = np.flatnonzero(np.isin(spans, held))
-    return int(places[0]) + 1 if len(places) else None
 
 
 def question_rank(ranks: Sequence[int | None]) -> int | None:

@@ -31,7 +31,7 @@ def flagged(text: str, name: str, **settings: Any) -> list[tuple[str, ...]]:
     return [flag_names(bits) for bits in flags(document, name, settings, chunks, letter_pieces).tolist()]
 
 
-# Words, headings included: section 1 holds 2 + 2, section 2 holds 2 + 6 (one paragraph, two sentences of 3), section 3 2 + 1.
+# Words, headings included: section 1 holds 2 + 2, section 2 2 + 6 (one paragraph, two sentences of 3), section 3 2 + 1.
 GUIDE = "# One\n\nant bee\n\n# Two\n\nIce is cold. Fog was wet.\n\n# Three\n\nend"
 
 
@@ -145,12 +145,12 @@ class TestSentence:
         ]  # fmt: skip
 
     def test_overlap_never_cuts_a_sentence(self) -> None:
-        """Limit 5, overlap 1: the last sentence of the first chunk has 3 words, more than the overlap: none repeated."""
+        """Limit 5, overlap 1: the last sentence of the first chunk has 3 words: more than the overlap."""
         cuts = ["One two. Three four five.", "Six. Seven eight nine ten."]
         assert texts(self.TEXT, "sentence", size=5, overlap=1) == cuts
 
     def test_overlap_stops_at_a_heading_in_scope_section(self) -> None:
-        """Within 'A': '# A' 2, 'One.' 1, 'Two.' 1. Limit 3, overlap 1: 2 + 1 | One. Two. The next section starts afresh."""
+        """Within 'A': '# A' 2, 'One.' 1, 'Two.' 1. Limit 3, overlap 1: 2 + 1 | One. Two. Section 'B' starts afresh."""
         text = "# A\n\nOne. Two.\n\n# B\n\nThree."
         cuts = ["# A\n\nOne.", "One. Two.", "# B\n\nThree."]
         assert texts(text, "sentence", "section", size=3, overlap=1) == cuts
@@ -164,7 +164,7 @@ class TestSentence:
 class TestParagraph:
     """Whole paragraphs up to a limit; a heading is a paragraph of its own."""
 
-    TEXT = "# T\n\nIt is.\n\nIce is cold. Fog was very wet.\n\nend"  # paragraphs of 2, 2, 7 (sentences of 3 and 4), 1 words
+    TEXT = "# T\n\nIt is.\n\nIce is cold. Fog was very wet.\n\nend"  # paragraphs of 2, 2, 7 (3 and 4), 1 words
 
     def test_paragraphs_are_packed_up_to_the_limit(self) -> None:
         assert texts(self.TEXT, "paragraph", size=8) == ["# T\n\nIt is.", "Ice is cold. Fog was very wet.\n\nend"]
@@ -224,14 +224,21 @@ class TestFixed:
         assert texts(text, "fixed", "section", size=2) == ["# A", "a b", "c", "# B", "d"]
         assert texts(text, "fixed", "body", size=2) == ["a b", "c", "d"]
 
+    def test_no_section_ends_with_an_overlap_alone(self) -> None:
+        """Windows of 3 stepping 2: 5 words are 0-3 and 2-5; a window from word 4 would repeat what is there already."""
+        text = "# A\n\na b c\n\n# B\n\nd"
+        assert texts(text, "fixed", "section", size=3, overlap=1) == ["# A\n\na", "a b c", "# B\n\nd"]
+        assert texts(text, "fixed", "body", size=2, overlap=1) == ["a b", "b c", "d"]
+
     def test_a_token_that_two_characters_share_is_not_parted(self) -> None:
-        """A tokenizer that takes 'é' for two tokens: 1 + 2 tokens, size 1. 'é' is over the limit and whole."""
+        """A tokenizer that takes 'é' for two tokens: 1 + 2 tokens. At size 1 'é' is over the limit and whole."""
 
         def two_in_one(text: str) -> np.ndarray:
             return np.array([(0, 1), (1, 2), (1, 2)])
 
-        chunks = cut(Document("d", "aé"), "fixed", {"size": 1, "unit": "tokens"}, "document", two_in_one)
-        assert [chunk[:2] for chunk in chunks] == [(0, 1), (1, 2)]
+        for size, expected in ((1, [(0, 1), (1, 2)]), (2, [(0, 1), (1, 2)]), (3, [(0, 2)])):
+            chunks = cut(Document("d", "aé"), "fixed", {"size": size, "unit": "tokens"}, "document", two_in_one)
+            assert [chunk[:2] for chunk in chunks] == expected
 
     def test_tokens_that_begin_with_a_space_make_trimmed_chunks(self) -> None:
         """Tokens 'ab', ' cd', '  ', ' ef', size 1: four windows, one of them of spaces alone."""

@@ -30,7 +30,8 @@ def question(*needs: Sequence[Passage], **more: Any) -> Question:
 
 
 def measured(asked: Question, scores: Mapping[str, float], limit: int | None = None, strategy: str = "fixed",
-             settings: Mapping[str, Any] = PAIRS, documents: Sequence[Document] = (A, B), **axes: Any) -> Result:  # fmt: skip
+             settings: Mapping[str, Any] = PAIRS, documents: Sequence[Document] = (A, B),
+             **axes: Any) -> Result:  # fmt: skip
     """The result of one question where chunks have these scores."""
     corpus = Corpus(tuple(documents), (asked,))
     trial = run(corpus, Config.of(strategy, dict(settings), **axes), Scored(scores, limit))
@@ -217,7 +218,7 @@ class TestReasons:
         )
 
     def test_a_parent_is_read_if_one_of_its_children_read_the_passage(self) -> None:
-        """The parent holds 'four' in its second child, which reads 'thre', 'three four' at 11: only the rest is unread."""
+        """The parent holds 'four' in its second child: of 'three four' the model reads 'thre', or 'three f'."""
         settings = {"child": 2, "parent": 4, "base": "fixed"}
         asked = question([passage("four")])
         scores = {"red": 0.9}
@@ -333,7 +334,7 @@ class TestIndex:
         assert index.repeated_words == pytest.approx((3 + 3 + 1) / 5 - 1)
 
     def test_the_unread_share_counts_what_no_vector_has_read(self) -> None:
-        """Limit 5: of 'one two' 'one t' is read (4 of 6 letters), of 'three four' 'three' (5 of 9), of 'five six' 4 of 7."""
+        """Limit 5: 'one t' of 'one two' (4 letters of 6), 'three' of 'three four' (5 of 9), 'five ' (4 of 7)."""
         index = self.index([A])
         read_ends = index.read_ends(Scored({}, 5).read(index.texts))
         assert read_ends.tolist() == [5, 13, 24]

@@ -92,7 +92,7 @@ def test_documents_with_more_questions_weigh_more() -> None:
 
 @pytest.mark.parametrize("spread", [0.0, 0.4])
 def test_the_interval_holds_the_truth_about_as_often_as_it_says(spread: float) -> None:
-    """300 corpora of 40 documents with a true rate of 0.5. A bootstrap over so few clusters holds it a little less often."""
+    """300 corpora of 40 documents with a true rate of 0.5. Over so few clusters it is held a little less often."""
     random = np.random.default_rng(3)
     held = 0
     for _ in range(300):
@@ -115,3 +115,12 @@ def test_wilson_would_not_hold_where_questions_hang_together() -> None:
 def test_no_values_are_refused() -> None:
     with pytest.raises(ValueError, match="needs at least one question, got none"):
         interval([], [], rate=True)
+
+
+@pytest.mark.parametrize("hit", [0.0, 1.0])
+def test_questions_that_are_all_alike_claim_no_certainty(hit: float) -> None:
+    """Resampling 12 documents of nothing but hits gives 1.0 every time; Wilson's interval of 24 of 24 does not."""
+    documents = [f"d{number // 2}" for number in range(24)]
+    found = interval([hit] * 24, documents, rate=True)
+    assert found.low < found.high
+    assert found.too_narrow

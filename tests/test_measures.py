@@ -11,7 +11,6 @@ from chunking.measures import (
     cover,
     distinct_words,
     ideal_precision,
-    need_rank,
     phrase_hit,
     question_rank,
     raw_length,
@@ -123,16 +122,6 @@ def test_distinct_words_count_each_place_once() -> None:
     assert distinct_words(corpus, ()) == 0
 
 
-@pytest.mark.parametrize(
-    ("held", "ranking", "expected"),
-    [([4], [4, 1, 2], 1), ([2, 1], [4, 1, 2], 2), ([9], [4, 1, 2], None), ([], [4], None), ([4], [], None)],
-)
-def test_the_rank_of_a_need_is_the_first_span_that_holds_it(
-    held: list[int], ranking: list[int], expected: int | None
-) -> None:
-    assert need_rank(np.array(held, np.int64), np.array(ranking, np.int64)) == expected
-
-
 @pytest.mark.parametrize(("ranks", "expected"), [([3], 3), ([1, 7, 2], 7), ([1, None], None), ([None], None)])
 def test_the_rank_of_a_question_is_that_of_its_last_need(ranks: list[int | None], expected: int | None) -> None:
     assert question_rank(ranks) == expected
@@ -195,7 +184,7 @@ class TestRanking:
         ([1, 1, 1, 1], 3, 0, [0, 2], [(0, 1), (2, 3)]),
         ([1, 1, 1, 1], 3, 1, [0], [(0, 2), (2, 3)]),
         ([1, 1, 1, 1], 3, 2, [0], [(0, 2), (1, 3)]),
-        ([1, 1, 2, 3], 4, 3, [0], [(0, 2), (3, 3)]),  # 1 + 2 fits in the overlap, but 3 more would not fit beside even 2
+        ([1, 1, 2, 3], 4, 3, [0], [(0, 2), (3, 3)]),  # 1 + 2 fits in the overlap, but 3 more not even beside 2
         ([1, 1, 2, 2], 4, 3, [0], [(0, 2), (2, 3)]),
         ([2, 9, 2], 4, 3, [0], [(0, 0), (1, 1), (2, 2)]),
     ],

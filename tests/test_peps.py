@@ -27,7 +27,7 @@ def place(document: str, text: str, after: int = 0) -> Place:
 
 
 def rows(entries: list[list[Any]]) -> list[list[Any]]:
-    """Chunks as the folder of the PEPs lists them, from their texts and their titles or the numbers of their parents."""
+    """Chunks as the folder of the PEPs lists them, from their texts and titles or numbers of parents."""
     found: list[list[Any]] = []
     for document, text, *more in entries:
         after = max((row[1] + 1 for row in found if row[0] == document), default=0)

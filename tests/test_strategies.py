@@ -27,15 +27,18 @@ TOKENIZERS = {"pieces": letter_pieces, "spaced": spaced_pieces}
 EMBED = BagOfWords()
 
 _WORDS = ("pump", "valve", "the", "a", "Dr.", "oil,", "(see", "below).", "7.5", "e.g.", "Hello!", "Why?", "reset()",
-          "e\u0301te\u0301", "na\u00efve", "\U0001f600", "\U0001f937\U0001f3fd\u200d\u2640\ufe0f", "泵坏了。我们换了", "「新」的",
-          "ผู้ใช้", "ポンプ", "\ud800", "x" * 30, "**bold**", "`code`", "[link](a.md)", "[^1]", "\u0301", "\x07", "नमस्ते।")  # fmt: skip
+          "e\u0301te\u0301", "na\u00efve", "\U0001f600", "\U0001f937\U0001f3fd\u200d\u2640\ufe0f", "泵坏了。我们换了",
+          "「新」的", "ผู้ใช้", "ポンプ", "नमस्ते।", "\ud800", "\u0301", "\x07",
+          "x" * 30, "**bold**", "`code`", "[link](a.md)", "[^1]")  # fmt: skip
 _PROSE = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=25).map(" ".join)
 _SHAPES = (
-    "# Top", "## The `cut` of *all* ##", "Setext title\n===", "Two lines\nof a title\n---", "###### Deep", "#", "#no heading",
+    "# Top", "## The `cut` of *all* ##", "Setext title\n===", "Two lines\nof a title\n---", "###### Deep", "#",
+    "#no heading",
     "- one. two.\n- three\n  more\n\n  still three", "1. first\n2) second. Third.", "* [ ] task\n\n* [x] done",
     "| a | b |\n|---|---|\n| 1. 2. | 3 |\n| 4 | 5 |", "```python\nx = 1\n\n# no heading\n```", "~~~\nopen to the end",
     "    indented = code\n\n    more", "> A quote. Of two.\n> # not a heading", "<div>\nraw\n\n</div>", "---", "***",
-    "[ref]: http://example.org", "a\u00a0b", "\u00a0", "\u3000", "\x1c", "\u2028x", "word" + " " * 40 + "word", "x" * 60,
+    "[ref]: http://example.org", "a\u00a0b", "\u00a0", "\u3000", "\x1c", "\u2028x", "word" + " " * 40 + "word",
+    "x" * 60,
 )  # fmt: skip
 _FRONT = st.sampled_from(("", "", "---\ntitle: A\ndate: 2020-01-01\n---\n", "---\nopen: yes\n", "\ufeff", "\n\n  "))
 _GAPS = st.sampled_from(("\n\n", "\n\n", "\n", "\n\n\n\n", " ", "  \n", "\n \n", "\t", ""))
@@ -191,7 +194,8 @@ def length(document: Document, start: int, end: int, unit: str, tokenizer: str) 
 
 def cuts_allowed(name: str, case: Case, document: Document) -> list[int]:
     """Where a chunk over the limit could still have been cut, had the strategy been allowed to go on."""
-    finest = {"fixed": "atom", "sentence": "sentence", "paragraph": "paragraph", "semantic": "sentence", "recursive": "word",
+    finest = {"fixed": "atom", "sentence": "sentence", "paragraph": "paragraph", "semantic": "sentence",
+              "recursive": "word",
               "parent_child": "atom" if case.settings.get("base") == "fixed" else "word"}[name]  # fmt: skip
     if case.settings.get("oversize") == "cut":
         finest = "atom" if name == "recursive" else "word"

@@ -45,9 +45,7 @@ def trial_figures(trial: Trial, pinned: Trial | None) -> None:
     _grid(_figures(trial, pinned))
     spread = trial.hit_rate_interval
     hits = sum(result.hit for result in trial.results)
-    narrow = (
-        " It is too narrow: fewer than ten documents carry questions, and questions about one document hang together."
-    )
+    narrow = " It is too narrow: it takes questions as independent, and those about one document hang together."
     st.caption(
         f"{hits} of {len(trial.results)} questions answered {amount_of(trial.config)}; {range_of(spread)}.",
         help=f"How far the hit rate may be off by chance alone ({spread.method}).{narrow if spread.too_narrow else ''}",
