@@ -8,6 +8,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,15 @@ LIGHT = frozenset(
 )
 
 
+def passages_of(row: dict) -> list[str]:
+    return row.get("passages") or [row["passage"]]
+
+
+def spans_of(row: dict) -> list[list]:
+    """Document, start and end of each passage, as the file says."""
+    return row.get("spans") or [[row["document"], row["start"], row["end"]]]
+
+
 def text_of(name: str) -> str:
     return (POSTS / f"{name}.md").read_text(encoding="utf-8")
 
@@ -145,19 +155,30 @@ def content_runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(content[place : place + 4]) for place in range(len(content) - 3)}
 
 
-def test_there_are_posts_and_questions_enough() -> None:
+def test_the_corpus_is_as_large_as_it_is_said_to_be() -> None:
     corpus, report = bundled()
     assert not report
-    assert len(corpus.documents) >= 8
-    assert sum(len(words(document).starts) for document in corpus.documents) >= 11_000
-    assert len(corpus.questions) == len(ROWS) >= 30
+    assert len(corpus.documents) == 23
+    assert 31_000 <= sum(len(words(document).starts) for document in corpus.documents) <= 32_500
+    assert len(corpus.questions) == len(ROWS) == 80
+
+
+def test_the_questions_are_of_all_kinds_and_places() -> None:
+    places = Counter(row["place"] for row in ROWS)
+    assert places["list"] >= 10
+    assert places["table"] >= 6
+    assert places["code"] >= 6
+    assert sum(row["needs_heading"] for row in ROWS) >= 12
+    assert sum(row["identifier"] for row in ROWS) == 8
+    assert sum(len(passages_of(row)) > 1 for row in ROWS) == 12
+    assert {row["kind"] for row in ROWS} == {"factoid", "how", "why", "compare", "summary"}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_post_has_a_title_a_date_and_ends_with_conclusion_and_takeaways(name: str) -> None:
     text = text_of(name)
     assert re.match(r"---\ndate: 202\d-\d\d-\d\d\n---\n\n# \S", text)
-    assert 690 <= len(text.split()) <= 2700
+    assert 700 <= len(text.split()) <= 2600
     heads = re.findall(r"^## (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
     assert heads[-2:] == ["Conclusion", "Key takeaways"]
 
@@ -193,7 +214,9 @@ def test_the_python_of_a_post_runs(name: str, tmp_path: Path) -> None:
 def test_a_question_is_asked_in_a_readers_words_and_its_passage_stands_once(row: dict) -> None:
     assert row["kind"] in ("factoid", "how", "why", "compare", "summary")
     assert row["place"] in ("prose", "list", "table", "code")
-    passages = row.get("passages") or [row["passage"]]
+    passages = passages_of(row)
+    for (name, start, end), passage in zip(spans_of(row), passages, strict=True):
+        assert text_of(name)[start:end] == passage.strip()
     whole = {name: text_of(name) for name in NAMES}
     for passage in passages:
         assert sum(text.count(passage) for text in whole.values()) == 1
@@ -205,9 +228,9 @@ def test_a_question_is_asked_in_a_readers_words_and_its_passage_stands_once(row:
 
 
 def test_passages_are_about_25_words_long_and_every_post_is_asked_about() -> None:
-    lengths = [len(passage.split()) for row in ROWS for passage in row.get("passages") or [row["passage"]]]
+    lengths = [len(passage.split()) for row in ROWS for passage in passages_of(row)]
     assert 20 <= statistics.median(lengths) <= 30
-    asked = [row["document"] for row in ROWS]
+    asked = [name for row in ROWS for name in {name for name, _, _ in spans_of(row)}]
     assert set(asked) == set(NAMES)
     assert min(asked.count(name) for name in NAMES) >= 3
 

@@ -86,7 +86,7 @@ def clock(trace: list[int], size: int) -> list[bool]:
 
 
 def lfu(trace: list[int], size: int) -> list[bool]:
-    """Evict the least used key in the cache, the oldest of equals; counts never age."""
+    """Evict the least used key, of equals the least recently used; counts never age."""
     count: dict[int, int] = {}
     groups: dict[int, OrderedDict[int, None]] = {}
     least = 1
