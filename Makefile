@@ -26,8 +26,8 @@ bench: .venv/test.done
 	$(BIN)/python -m bench.peps
 
 .venv/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
+	"$(PYTHON)" -m venv .venv || { rm -rf .venv; exit 1; }
 
 .venv/run.done: requirements.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt

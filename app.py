@@ -25,16 +25,16 @@ def main() -> None:
     address.load()
     st.html(f"<style>{STYLE}</style>")
     menu()
-    with st.sidebar:
-        config, corpus, embedder = _settings()
-    address.save()
-    if not corpus.documents:
-        st.info(
-            "Add documents in the sidebar: Markdown or text files. With a questions file beside them hit rates are measured too."
-        )
-        return
     try:
-        explore(corpus, config, embedder)
+        with st.sidebar:
+            config, corpus, embedder = _settings()
+        address.save()
+        if corpus.documents:
+            explore(corpus, config, embedder)
+        else:
+            st.info(
+                "Add documents in the sidebar: Markdown or text files. With a questions file hit rates are measured too."
+            )
     except (ValueError, EmbedderError, OSError) as error:
         st.error(plain(str(error)))
 
@@ -84,7 +84,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
             ask.answer(index, found, asked, trial)
     if trial:
         with pin_spot:
-            _pin(pinned)
+            _pin(config, pinned)
         _chart(chart_spot, corpus, trial, embedder)
 
 
@@ -109,21 +109,22 @@ def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
 
 def _pinned(corpus: Corpus, watched: Watched) -> Trial | None:
     """The trial of the pinned setting, if there is one."""
-    config = controls.config_from(address.unpacked(address.chosen("pin")))
+    config = controls.unpacked(address.chosen("pin"))
     return resources.measured(corpus, config, watched) if config else None
 
 
-def _pin(pinned: Trial | None) -> None:
+def _pin(config: Config, pinned: Trial | None) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center")
     if pinned is None:
-        left.button("Pin this setting", on_click=_keep_pin, help="Every figure then shows its change against it.")
+        left.button(
+            "Pin this setting",
+            on_click=address.choose,
+            args=("pin", controls.packed(config)),
+            help="Every figure then shows its change against it.",
+        )
         return
     left.button("Unpin", on_click=address.choose, args=("pin", ""))
     right.caption(f"Changes are against: {plain(title_of(pinned.config))}")
-
-
-def _keep_pin() -> None:
-    address.choose("pin", address.packed(["strategy", *controls.CONFIG_KEYS]) or "strategy=recursive")
 
 
 def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:

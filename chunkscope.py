@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, EmbedderError) as error:
         print(f"chunkscope: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("chunkscope: stopped; what was embedded is kept", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -238,8 +241,7 @@ def _percent(share: float) -> str:
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    json.dump(value, sys.stdout, ensure_ascii=False)
-    print()
+    print(json.dumps(value, ensure_ascii=False))
 
 
 def _say(lines: Sequence[str]) -> None:

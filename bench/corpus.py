@@ -65,14 +65,14 @@ def without_summaries(folder: Path) -> list[str]:
 
 
 def _kept() -> list[str]:
-    """The lines of questions whose passages lie outside conclusions and takeaways; restatements go."""
+    """The lines of questions whose passages lie outside conclusions and takeaways; offsets and restatements go."""
+    texts = [_SUMMARY.sub("", post.read_text(encoding="utf-8")) for post in POSTS.glob("*.md")]
     lines = []
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         fields = json.loads(line)
-        text = (POSTS / f"{fields['document']}.md").read_text(encoding="utf-8")
-        kept = _SUMMARY.sub("", text)
-        if all(passage in kept for passage in fields.get("passages") or [fields["passage"]]):
-            fields.pop("also", None)
+        if all(any(passage in text for text in texts) for passage in fields.get("passages") or [fields["passage"]]):
+            for name in ("also", "start", "end", "spans"):
+                fields.pop(name, None)
             lines.append(json.dumps(fields, ensure_ascii=False) + "\n")
     return lines
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chunking.context import CONTEXTS, prefixes, with_prefix
 from chunking.parts import SCOPES
 from chunking.registry import checked, cut, flag_names, flags, strategy_named
-from chunking.segments import count_words, solid, words
+from chunking.segments import count_words, solid, words_begun
 from chunking.types import Chunk, Corpus, Document, Embed, Ints, Passage, TokenSpans
 from chunking.units import Unit, ruler
 
@@ -114,13 +114,17 @@ class Index:
 
     @property
     def repeated_words(self) -> float:
-        """Index growth: words in all matched spans over the words they cover, less 1. 0.25 means a quarter more."""
-        distinct = sum(len(words(document).starts) for document in self.corpus.documents)
-        if self.config.scope == "body":
-            distinct = sum(
-                int(count_words(doc, *_merged(self, number)).sum()) for number, doc in enumerate(self.corpus.documents)
-            )
-        return float(self.words.sum()) / distinct - 1 if distinct else 0.0
+        """Index growth: words in all matched spans over the words they cover, less 1. 0.25 means a quarter more.
+
+        A word counts where it begins, so one that a cut parts is not counted twice.
+        """
+        total = distinct = 0
+        for number, document in enumerate(self.corpus.documents):
+            rows = self.documents == number
+            begun = words_begun(document)
+            total += int((begun[self.ends[rows]] - begun[self.starts[rows]]).sum())
+            distinct += _covered(begun, self.starts[rows], self.ends[rows])
+        return total / distinct - 1 if distinct else 0.0
 
     def chunks(self, document: int) -> list[Chunk]:
         """The chunks of the document of that number."""
@@ -185,16 +189,8 @@ def _by_document(corpus: Corpus, documents: Ints, starts: Ints, ends: Ints, coun
     return result
 
 
-def _merged(index: Index, number: int) -> tuple[Ints, Ints]:
-    """The matched spans of a document merged: their starts and ends."""
-    rows = index.documents == number
-    starts, reach = index.starts[rows], np.maximum.accumulate(index.ends[rows])
-    begins = np.append(True, starts[1:] > reach[:-1])[: len(starts)]
-    return starts[begins], reach[np.append(begins[1:], True)[: len(starts)]] if len(starts) else reach
-
-
 def _covered(lengths: NDArray[np.int64], starts: Ints, ends: Ints) -> int:
-    """Non-space characters in the union of spans that are in order of start."""
+    """What the union of spans holds, spans in order of start; `lengths` is the count before each position."""
     if not len(starts):
         return 0
     reach = np.concatenate(([0], np.maximum.accumulate(ends)[:-1]))

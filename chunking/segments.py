@@ -41,6 +41,16 @@ def solid(document: Document) -> Ints:
     return document.keep("solid", lambda: np.concatenate(([0], np.cumsum(~is_space(code_points(document.text))))))
 
 
+def words_begun(document: Document) -> Ints:
+    """The number of words that begin before each position, (len(text) + 1,)."""
+
+    def count() -> Ints:
+        begins = np.bincount(words(document).starts, minlength=len(document.text))
+        return np.concatenate(([0], np.cumsum(begins)))
+
+    return document.keep("words_begun", count)
+
+
 def headings(document: Document) -> tuple[Heading, ...]:
     """The headings in order; none in plain text."""
     return blocks(document).headings

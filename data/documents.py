@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -81,11 +80,11 @@ def _front_matter(text: str) -> tuple[str, str]:
     """The title and the date of a document's front matter, '' where there is none."""
     found = _FRONT_MATTER.match(text)
     try:
-        fields = yaml.safe_load(found[1]) if found else None
-    except yaml.YAMLError:
+        # The base loader leaves every value a text: no date or number can be wrong.
+        fields = yaml.load(found[1], yaml.BaseLoader) if found else None
+    except (yaml.YAMLError, RecursionError):
         return "", ""
     if not isinstance(fields, dict):
         return "", ""
     title, date = fields.get("title"), fields.get("date")
-    day = date.isoformat()[:10] if isinstance(date, datetime.date) else date
-    return title if isinstance(title, str) else "", day if isinstance(day, str) else ""
+    return title if isinstance(title, str) else "", date if isinstance(date, str) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,6 +20,8 @@ from data.text import read_text
 
 _KNOWN = {"id", "question", "passage", "passages", "answer", "answers", "document", "start", "end", "require", "also",
           "phrase", "section"}  # fmt: skip
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LISTS = ("passages", "answers", "also")  # fields that may hold a JSON list written as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def read_questions(name: str, content: bytes, documents: Sequence[Document]) -> 
     """
     text, notes = read_text(name, content)
     report = Report(notes=[note for note in notes if "line ends" not in note])
-    rows = _json_rows(text, report) if _is_json(name, text) else _csv_rows(name, text)
+    rows = _json_rows(text, report) if _is_json(name, text) else _csv_rows(name, text, report)
     return resolve(rows, documents, report), report
 
 
@@ -73,7 +76,7 @@ def _json_rows(text: str, report: Report) -> list[Row]:
             continue
         try:
             fields = json.loads(source)
-        except ValueError:
+        except (ValueError, RecursionError):
             report.problems.append(f"line {line}: this is not valid JSON, the row is left out")
             continue
         if isinstance(fields, dict):
@@ -83,19 +86,34 @@ def _json_rows(text: str, report: Report) -> list[Row]:
     return rows
 
 
-def _csv_rows(name: str, text: str) -> list[Row]:
+def _csv_rows(name: str, text: str, report: Report) -> list[Row]:
+    text = text.lstrip("\n")
     head = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
     columns = [column.strip().lower() for column in next(reader)]
     if "question" not in columns:
         raise ReadError(f"{name}: the first line must name the columns, one of them 'question'; got {head[:80]!r}")
+    twice = next((column for column in columns if column and columns.count(column) > 1), None)
+    if twice:
+        raise ReadError(
+            f"{name}: the column {twice!r} is there twice; several passages go in 'passages' as a JSON list"
+        )
     rows = []
     line = reader.line_num + 1
-    for values in reader:
-        if any(value.strip() for value in values):
-            rows.append(Row(line, {key: value for key, value in zip(columns, values, strict=False) if value.strip()}))
-        line = reader.line_num + 1
+    try:
+        for values in reader:
+            if len(values) > len(columns):
+                report.problems.append(f"line {line}: {len(values)} values for {len(columns)} columns: "
+                                       "put a text that holds the separator in quotation marks")  # fmt: skip
+            elif any(value.strip() for value in values):
+                rows.append(
+                    Row(line, {key: value for key, value in zip(columns, values, strict=False) if value.strip()})
+                )
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise ReadError(
+            f"{name}: line {line} cannot be read as CSV ({error}): is a quotation mark left open?"
+        ) from None
     return rows
 
 
@@ -104,15 +122,17 @@ def _question(row: Row, number: int, documents: Sequence[Document]) -> tuple[Que
     text = fields.get("question")
     if not isinstance(text, str) or not text.strip():
         raise UnresolvedError("the question is missing or blank")
+    if any(isinstance(value, str) and _LONE_SURROGATE.search(value) for value in fields.values()):
+        raise UnresolvedError("a text holds half a character (a lone surrogate)")
     notes: list[str] = []
     document = _named(fields.get("document"), documents)
     section = _section(fields, document)
     found = _found(fields, document, documents, section, notes)
     needs = _needs(fields, found)
     by_id = {document.id: document for document in documents}
-    also = _also(fields, needs, by_id)
+    also = _also(fields, needs, by_id, notes)
     extra = tuple((key, value) for key, value in fields.items() if key not in _KNOWN)
-    name = str(fields.get("id") or f"q{number}")
+    name = str(fields["id"]) if fields.get("id") not in (None, "") else f"q{number}"
     return Question(name, text.strip(), needs, also, str(fields.get("phrase") or ""), section, extra), notes
 
 
@@ -156,10 +176,10 @@ def _list(fields: dict[str, Any], name: str) -> list[str]:
     value = fields.get(name)
     if value in (None, "", []):
         return []
-    if isinstance(value, str) and name.endswith("s") and value.lstrip().startswith("["):
+    if isinstance(value, str) and name in _LISTS and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UnresolvedError(f"{name!r} begins like a JSON list but is none") from None
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
@@ -172,13 +192,18 @@ def _offsets(fields: dict[str, Any], document: Document | None) -> tuple[int, in
         return None
     if document is None:
         raise UnresolvedError("start and end need the name of their document")
-    try:
-        start, end = int(fields["start"]), int(fields["end"])
-    except (KeyError, TypeError, ValueError):
-        raise UnresolvedError(
-            f"start and end must be whole numbers, got {fields.get('start')!r} and {fields.get('end')!r}"
-        ) from None
+    start, end = _whole_number(fields.get("start")), _whole_number(fields.get("end"))
+    if start is None or end is None:
+        given = f"{str(fields.get('start'))[:40]!r} and {str(fields.get('end'))[:40]!r}"
+        raise UnresolvedError(f"start and end must be whole numbers, got {given}")
     return start, end
+
+
+def _whole_number(value: Any) -> int | None:
+    """A whole number as JSON or CSV writes it; None for anything else, true and 1.0 included."""
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
+        return int(value)
+    return value if type(value) is int and abs(value) < 10**19 else None
 
 
 def _places(
@@ -235,9 +260,12 @@ def _needs(fields: dict[str, Any], found: list[tuple[Passage, ...]]) -> tuple[tu
 
 
 def _also(
-    fields: dict[str, Any], needs: tuple[tuple[Passage, ...], ...], by_id: dict[str, Document]
+    fields: dict[str, Any], needs: tuple[tuple[Passage, ...], ...], by_id: dict[str, Document], notes: list[str]
 ) -> tuple[tuple[Passage, ...], ...]:  # fmt: skip
-    """The restatements, need by need: a list of texts for one need, a list of lists for several."""
+    """The restatements, need by need: a list of texts for one need, a list of lists for several.
+
+    One that cannot be found is noted and left out: the question is measured all the same.
+    """
     value = fields.get("also")
     if value in (None, "", []):
         return ()
@@ -246,10 +274,16 @@ def _also(
     if len(lists) != len(needs):
         raise UnresolvedError(f"'also' must be a list of texts for each of the {len(needs)} passages, got {len(lists)}")
     documents = list(by_id.values())
-    return tuple(
-        tuple(place for quote in quotes for place in _restated(quote, by_id[need[0].document], documents))
-        for need, quotes in zip(needs, lists, strict=True)
-    )
+    found: list[tuple[Passage, ...]] = []
+    for need, quotes in zip(needs, lists, strict=True):
+        places: list[Passage] = []
+        for quote in quotes:
+            try:
+                places += _restated(quote, by_id[need[0].document], documents)
+            except UnresolvedError as error:
+                notes.append(f"a restatement is left out: {error}")
+        found.append(tuple(places))
+    return tuple(found)
 
 
 def _restated(quote: str, near: Document, documents: Sequence[Document]) -> tuple[Passage, ...]:

@@ -2,7 +2,7 @@
 # Sees to a Chromium for the browser tests: the system's, else the package manager's where rights allow, else
 # Playwright's own. Where there is none the tests say why they were not run; in CI (CI=true) that is a failure.
 for name in chromium chromium-browser google-chrome google-chrome-stable; do
-    if command -v "$name" >/dev/null 2>&1; then exit 0; fi
+    if "$name" --version >/dev/null 2>&1; then exit 0; fi
 done
 echo "No Chromium found: trying to install one for the browser tests."
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

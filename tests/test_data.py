@@ -38,6 +38,8 @@ class TestDocuments:
             "---\ndate: January\n---\n# Other\n\nText.": ("Other", "January"),
             "## Low\n\nText.\n\n# High\n\nMore.": ("High", ""),
             "Text.": ("file", ""),
+            "---\ntitle: T\ndate: 2024-02-30\n---\n\nText.": ("T", "2024-02-30"),
+            "---\ntitle: 0x_\nx: !!int zzz\n---\n\nText.": ("0x_", ""),
             "---\n: [broken\n---\n\nText.": ("file", ""),
         }
         for text, expected in titles.items():
@@ -235,6 +237,49 @@ class TestQuestions:
     def test_a_table_without_a_question_column_is_refused(self) -> None:
         with pytest.raises(ReadError, match="one of them 'question'"):
             read_questions("q.csv", b"frage,antwort\na,b\n", (PUMPS,))
+
+    def test_a_row_with_more_values_than_columns_is_reported_not_shortened(self) -> None:
+        table = "question,passage\nWho?,Ravens are clever, they say\nWho?,Ravens are clever.\n"
+        questions, report = read_questions("q.csv", table.encode(), (BIRDS,))
+        assert len(questions) == 1
+        assert report.problems == [
+            "line 2: 3 values for 2 columns: put a text that holds the separator in quotation marks"
+        ]
+
+    def test_a_column_that_is_there_twice_is_refused(self) -> None:
+        with pytest.raises(ReadError, match="'passage' is there twice"):
+            read_questions("q.csv", b"question,passage,passage\na,b,c\n", (PUMPS,))
+
+    def test_a_quotation_mark_left_open_is_named(self) -> None:
+        table = 'question,passage\nWho?,"' + "x" * 200_000
+        with pytest.raises(ReadError, match="line 2 cannot be read as CSV"):
+            read_questions("q.csv", table.encode(), (PUMPS,))
+
+    @pytest.mark.parametrize("start", [True, 1.5, "1.0", "x", None, 1e999, 10**400])
+    def test_offsets_that_are_no_whole_numbers_are_reported(self, start: object) -> None:
+        questions, report = asked([{"question": "?", "document": "birds", "start": start, "end": 9}])
+        assert not questions
+        assert "must be whole numbers" in report.problems[0]
+        assert len(report.problems[0]) < 200
+
+    def test_a_restatement_that_is_not_there_is_noted_and_the_question_kept(self) -> None:
+        questions, report = asked([{"question": "?", "passage": "Ravens are clever.", "also": ["Gone."]}])
+        assert len(questions) == 1
+        assert "a restatement is left out" in report.notes[0]
+
+    def test_restatements_in_csv_are_a_json_list_too(self) -> None:
+        table = 'question,passage,also\n?,Ravens are clever.,"[""The blue valve is open.""]"\n'
+        questions, report = read_questions("q.csv", table.encode(), (BIRDS,))
+        assert not report
+        assert questions[0].also == ((Passage("birds.txt", 19, 42),),)
+
+    @pytest.mark.parametrize(
+        "row",
+        ["[" * 100_000, '{"question": "\\ud800", "passage": "Ravens are clever."}', '{"question": 5, "passage": 5}'],
+    )
+    def test_hostile_rows_are_reported(self, row: str) -> None:
+        questions, report = asked([row, {"question": "?", "passage": "Ravens are clever."}])
+        assert len(questions) == len(report.problems) == 1
 
 
 class TestMatching:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from chunking.experiment import REASONS, Result, run, search
 from chunking.index import Config, build
+from chunking.ranking import cosine_scores
 from chunking.types import Corpus, Document, Passage, Question
 from tests.fakes import BagOfWords, Scored, letter_pieces
 
@@ -418,3 +420,13 @@ class TestSearch:
         with pytest.raises(ValueError, match="question is blank"):
             self.found(" \n")
         assert self.found(documents=[Document("x", "")]) == []
+
+
+def test_scores_do_not_depend_on_how_many_questions_are_asked_at_once() -> None:
+    """32-bit products differ at the sixth decimal with the shape of the matrices; what is typed and what is measured agree."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(900, 384)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    together = cosine_scores(rows[:60], rows)
+    alone = np.vstack([cosine_scores(rows[place : place + 1], rows) for place in range(60)])
+    assert (together == alone).all()

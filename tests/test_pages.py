@@ -165,6 +165,21 @@ def test_a_pinned_setting_gives_every_figure_its_change() -> None:
     assert abs(number(words.delta) - (number(now["Words sent"]) - number(then["Words sent"]))) <= 1
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        {}, {"strategy": "fixed", "size": "100", "overlap": "150"}, {"by": "budget"}, {"by": "k", "budget": "200"},
+        {"strategy": "semantic", "threshold": "0.3"}, {"strategy": "parent_child", "scope": "body", "context": "headings", "k": "2"},
+        {"strategy": "whole"},
+    ],
+)  # fmt: skip
+def test_straight_after_pinning_every_change_is_nought(address: dict[str, str]) -> None:
+    app = page(**address)
+    next(button for button in app.button if button.label == "Pin this setting").click().run()
+    assert not app.exception
+    assert {metric.delta.strip("+-") for metric in app.metric} <= {"0", "0.0", "0.0 pts"}
+
+
 def test_a_typed_question_brings_back_chunks_with_their_places() -> None:
     app = page(q="How does CLOCK choose what to throw out?")
     cards = [

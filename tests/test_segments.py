@@ -234,3 +234,11 @@ def test_long_runs_of_one_sign_take_no_more_than_a_moment(run: str) -> None:
     begin = time.perf_counter()
     blocks(Document("d", text))
     assert time.perf_counter() - begin < 3
+
+
+def test_a_long_block_in_a_script_without_spaces_takes_time_in_proportion() -> None:
+    """88,000 characters in one block: every full stop still ends a sentence, across the portions too."""
+    text = "泵坏了。我们换了新的！" * 8000
+    starts = blocks(Document("d", text)).sentences
+    assert len(starts) == 16_000
+    assert set(np.diff(starts).tolist()) == {4, 7}

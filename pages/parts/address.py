@@ -7,7 +7,6 @@ the address was changed by somebody else than this module (Back, a link); widget
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -49,14 +48,3 @@ def save() -> None:
     if kept != dict(st.query_params.items()):
         st.query_params.from_dict(kept)
     st.session_state[_WRITTEN] = kept
-
-
-def packed(names: list[str]) -> str:
-    """The values of these names as one text, for a setting that is kept aside."""
-    kept = st.session_state[_KEPT]
-    return urlencode({name: kept[name] for name in names if name in kept})
-
-
-def unpacked(text: str) -> dict[str, str]:
-    """The values of a text made by `packed`."""
-    return dict(parse_qsl(text))

@@ -9,12 +9,12 @@ import streamlit as st
 
 from chunking.experiment import Found, Trial
 from chunking.index import Index
+from chunking.measures import words_of
 from chunking.segments import heading_of, headings
 from chunking.types import Corpus, Passage, Question
 from pages.parts.address import choose, chosen
 from pages.parts.highlight import passage_html
-from pages.parts.post import passages_in
-from pages.parts.words import REASONS, plain
+from pages.parts.words import REASONS, counted, plain
 
 
 def pick_question(corpus: Corpus) -> tuple[str, Question | None]:
@@ -46,7 +46,8 @@ def answer(index: Index, found: Sequence[Found], asked: Question | None, trial: 
     if asked and trial:
         _verdict(index, asked, trial)
     if not found:
-        st.info("Nothing is sent: no chunk fits the reading budget.")
+        why = "no chunk fits the reading budget" if len(index) else "there are no chunks"
+        st.info(f"Nothing is sent: {why}.")
     passages = [passage for need in asked.needs for passage in need] if asked else []
     for rank, hit in enumerate(found, 1):
         _card(index, rank, hit, [passage for passage in passages if passage.document == hit.span.document])
@@ -60,34 +61,28 @@ def _verdict(index: Index, asked: Question, trial: Trial) -> None:
         rank = f" Its rank is {result.rank}." if result.rank else ""
         st.warning(f"Missed: {REASONS[result.reason]}.{rank}")
     for need in asked.needs:
-        for passage in need[:1]:
-            where = _cuts(index, passage)
-            if where:
-                st.caption(plain(where))
+        if not any(_whole(index, passage) for passage in need):
+            st.caption(plain(_cuts(index, need[0])))
+
+
+def _whole(index: Index, passage: Passage) -> bool:
+    """Whether a passage is whole in some returned span."""
+    return any(span.document == passage.document and span.start <= passage.start and span.end >= passage.end
+               for span in index.spans)  # fmt: skip
 
 
 def _cuts(index: Index, passage: Passage) -> str:
-    """Where the cuts fell through a passage that is whole in no returned span; '' where it is whole."""
+    """Where the cuts fell through a passage that is whole in no returned span."""
     document = index.corpus.by_id[passage.document]
-    if not any(
-        split
-        for candidate, split in passages_in(index, document, [Question("", "", ((passage,),))])
-        if candidate == passage
-    ):
-        return ""
-    rows = np.flatnonzero((index.span_documents == index.corpus.documents.index(document))
-                          & (index.span_starts < passage.end) & (index.span_ends > passage.start))  # fmt: skip
-    words = [
-        len(
-            document.text[
-                max(passage.start, int(index.span_starts[row])) : min(passage.end, int(index.span_ends[row]))
-            ].split()
-        )
-        for row in rows
+    over = [
+        span
+        for span in index.spans
+        if span.document == passage.document and span.start < passage.end and span.end > passage.start
     ]
-    whole = len(document.text[passage.start : passage.end].split())
-    parts = " and ".join(str(count) for count in words) or "none"
-    return f"In {document.id} the passage of {whole} words is cut: the chunks over it hold {parts} of them."
+    held = [words_of(document, max(passage.start, span.start), min(passage.end, span.end)) for span in over]
+    parts = " and ".join(str(count) for count in held) or "none"
+    whole = counted(words_of(document, passage.start, passage.end), "word")
+    return f"In {document.id} the passage of {whole} is cut: the chunks over it hold {parts} of them."
 
 
 def _card(index: Index, rank: int, hit: Found, passages: list[Passage]) -> None:

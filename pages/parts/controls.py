@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -20,8 +21,6 @@ _SCOPE_WORDS = {
     "body": "inside sections, headings left out",
 }
 _CONTEXT_WORDS = {"none": "none", "title": "title", "heading": "heading", "headings": "title and headings"}
-CONFIG_KEYS = ["strategy", "scope", "context", "k", "budget",
-               *dict.fromkeys(parameter.name for row in STRATEGIES.values() for parameter in row.parameters)]  # fmt: skip
 
 
 def pick(tokens: bool) -> Config:
@@ -34,34 +33,35 @@ def pick(tokens: bool) -> Config:
     scope = select("scope", "Scope", list(SCOPES), "document", _SCOPE_WORDS.__getitem__,
                    "Whether chunks may cross headings. Inside sections none does; headings left out come back only as context.")  # fmt: skip
     context = select("context", "Context", list(CONTEXTS), "none", _CONTEXT_WORDS.__getitem__,
-                     "What is put before each chunk when it is embedded. It is not part of the chunk.")  # fmt: skip
+                     "What is put before each chunk when it is embedded. It is not part of the chunk. A heading that the chunk begins with is not said twice.")  # fmt: skip
     return Config.of(name, settings, scope=scope, context=context, **_amount())
 
 
-def config_from(values: Mapping[str, str]) -> Config | None:
-    """The configuration of a kept setting; None where it is none."""
+def packed(config: Config) -> str:
+    """A configuration as one text, for the pinned setting in the address."""
+    amount = {"budget": config.budget} if config.budget else {"k": config.k}
+    return urlencode(
+        {"strategy": config.strategy, "scope": config.scope, "context": config.context, **amount, **config.values}
+    )
+
+
+def unpacked(text: str) -> Config | None:
+    """The configuration of a text made by `packed`; None where it is none."""
+    values = dict(parse_qsl(text))
     strategy = STRATEGIES.get(values.get("strategy", ""))
     if strategy is None:
         return None
     settings: dict[str, Any] = {}
     for parameter in strategy.parameters:
         if parameter.name in values:
-            text = values[parameter.name]
-            settings[parameter.name] = text if isinstance(parameter, Choice) else _number(text, parameter.default)
+            given = values[parameter.name]
+            settings[parameter.name] = given if isinstance(parameter, Choice) else _number(given, parameter.default)
+    axes = {name: values[name] for name in ("scope", "context") if name in values}
     try:
-        return Config.of(strategy.name, settings, scope=values.get("scope", "document"), context=values.get("context", "none"),
-                         k=int(_number(values.get("k", ""), 5)), budget=int(_number(values.get("budget", ""), 0)) or None)  # fmt: skip
+        return Config.of(strategy.name, settings, **axes, k=int(_number(values.get("k", ""), 5)),
+                         budget=int(_number(values.get("budget", ""), 0)) or None)  # fmt: skip
     except ValueError:
         return None
-
-
-def keep_config(config: Config) -> None:
-    """Makes a configuration the chosen one, all of its values written out."""
-    shown = {"strategy": config.strategy, "scope": config.scope, "context": config.context, "k": config.k,
-             "budget": config.budget, **config.values}  # fmt: skip
-    for name in CONFIG_KEYS:
-        if name in shown:
-            choose(name, shown[name])
 
 
 def select(name: str, label: str, options: Sequence[str], default: str, words: Callable[[str], str], help: str) -> str:

@@ -56,9 +56,17 @@ def own_corpus(files: Sequence[Any], questions: Any) -> tuple[Corpus, Report]:
                 report = Report(report.problems + more.problems, report.notes + more.notes)
             except ReadError as error:
                 report.problems.append(str(error))
+        _forget(st.session_state.get("own"))
         st.session_state["own_key"] = key
         st.session_state["own"] = (Corpus(documents, asked), report)
     return st.session_state["own"]
+
+
+def _forget(own: tuple[Corpus, Report] | None) -> None:
+    """Lets the trials of an earlier upload go."""
+    kept = st.session_state.get("trials", {})
+    for key in [key for key in kept if own and key[0] == id(own[0])]:
+        del kept[key]
 
 
 def trials(corpus: Corpus, embed: Embed) -> dict[Config, Trial]:
