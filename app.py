@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -17,6 +19,8 @@ from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
 from pages.parts.words import plain, title_of
+
+_PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
 
 
 def main() -> None:
@@ -133,13 +137,18 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedE
         _draw(corpus, trial, embedder)
         progress = st.empty()
     watched = _watched(embedder, progress)
-    for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget):
-        if config not in resources.trials(corpus, embedder):
-            resources.measured(corpus, config, watched)
+    drawn = time.monotonic()
+    missing = [config for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget)
+               if config not in resources.trials(corpus, embedder)]  # fmt: skip
+    for config in missing:
+        resources.measured(corpus, config, watched)
+        # Where vectors are cached all points come at once; where they are not, one by one.
+        if config is missing[-1] or time.monotonic() - drawn > _PATIENCE:
             with spot.container():
                 _draw(corpus, trial, embedder)
                 progress = st.empty()
             watched = _watched(embedder, progress)
+            drawn = time.monotonic()
 
 
 def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
