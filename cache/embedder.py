@@ -11,6 +11,7 @@ import numpy as np
 from cache.errors import BadVectors
 from cache.records import Record, keyed_by, pack, quote, readable, unit_vector, unpack
 from cache.store import Store
+from chunking.types import TokenSums
 
 Kind = Literal["document", "query"]
 Progress = Callable[[int, int], None]  # (texts embedded so far, texts to embed)
@@ -58,6 +59,7 @@ class CachedEmbedder:
         self.limit = backend.limit
         self.prefixes = dict(backend.prefixes)
         self.token_spans = backend.token_spans
+        self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = None
         self._backend = backend
         self._store = store
         self._key = keyed_by(backend.fingerprint)

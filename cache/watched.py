@@ -14,6 +14,7 @@ class Watched:
         self.name = embedder.name
         self.identity = embedder.identity
         self.token_spans = embedder.token_spans
+        self.token_sums = embedder.token_sums
         self._embedder = embedder
         self._progress = progress
 

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from chunking.segments import heading_of, headings
-from chunking.types import Document, Ints
+from chunking.types import Chunks, Describe, Document, Ints
 
-CONTEXTS = ("none", "title", "heading", "headings")
+CONTEXTS = ("none", "title", "heading", "headings", "contextual")
 
 
-def prefixes(document: Document, starts: Ints, context: str) -> list[str]:
-    """The prefix of each chunk by where it starts, '' where there is none to put.
+def prefixes(document: Document, chunks: Chunks, context: str, describe: Describe | None = None) -> list[str]:
+    """The prefix of each chunk, '' where there is none to put; what the chunk itself needs (a table's head) comes last.
 
     `title` is the document's, with its date; `heading` is that of the chunk's own section; `headings` is the title and
-    the path of headings. What the chunk itself begins with (its heading line) is not said twice.
+    the path of headings; `contextual` is what `describe` says of each chunk. What the chunk itself begins with (its
+    heading line) is not said twice.
     """
     if context not in CONTEXTS:
         raise ValueError(f"context must be one of {', '.join(CONTEXTS)}, got {context!r}")
+    heads = chunks.heads or ("",) * len(chunks)
     if context == "none":
-        return [""] * len(starts)
+        return list(heads)
+    if context == "contextual":
+        if describe is None:
+            raise ValueError("context contextual needs a chat model of an Ollama server")
+        texts = [document.text[start:end] for start, end, _, _ in chunks]
+        above = describe(document, texts)
+    else:
+        above = _headings_above(document, chunks.starts, context)
+    return ["\n".join(filter(None, pair)) for pair in zip(above, heads, strict=True)]
+
+
+def _headings_above(document: Document, starts: Ints, context: str) -> list[str]:
     heads = headings(document)
     places = heading_of(document, starts).tolist()
     made: dict[tuple[int, bool], str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,11 +14,11 @@ from chunking.context import CONTEXTS, prefixes, with_prefix
 from chunking.parts import SCOPES
 from chunking.registry import checked, cut, flag_names, flags, strategy_named
 from chunking.segments import count_words, solid, words_begun
-from chunking.types import Chunk, Corpus, Document, Embed, Ints, Passage, TokenSpans
+from chunking.types import Chunk, Chunks, Corpus, Describe, Document, Embed, Ints, Passage, TokenSpans
 from chunking.units import Unit, ruler
 
-POOLINGS = ("isolated",)
-SEARCHES = ("dense",)
+POOLINGS = ("isolated", "late")
+SEARCHES = ("dense", "keyword", "hybrid")
 REPEATS = ("skip", "keep")
 
 Count = Callable[[Document, Ints, Ints], Ints]  # (document, starts, ends) -> a number for each span
@@ -66,7 +66,8 @@ class Config:
 class Index:
     """All chunks of a corpus, column by column in order of document, then start; (n,) each.
 
-    `returned` numbers the distinct returned spans, which are listed in `spans` with their lengths in words.
+    `returned` numbers the distinct returned spans, which are listed in `spans` with their lengths in words. `lost` holds
+    what a library returned that is not in its document: the document's id and the text.
     """
 
     corpus: Corpus
@@ -83,6 +84,7 @@ class Index:
     span_starts: Ints
     span_ends: Ints
     token_spans: TokenSpans | None = field(default=None, repr=False)
+    lost: list[tuple[str, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -153,18 +155,37 @@ class Index:
         return unread / matched if matched else 0.0
 
 
-def build(corpus: Corpus, config: Config, embed: Embed | None = None, token_spans: TokenSpans | None = None) -> Index:
-    """The index of a corpus under a configuration. `token_spans` defaults to the embedder's own tokenizer."""
+def build(
+    corpus: Corpus, config: Config, embed: Embed | None = None, token_spans: TokenSpans | None = None,
+    describe: Describe | None = None,
+) -> Index:  # fmt: skip
+    """The index of a corpus under a configuration. `token_spans` defaults to the embedder's own tokenizer.
+
+    `describe` is asked for the sentences of `contextual` context.
+    """
     token_spans = token_spans or (embed.token_spans if embed else None)
+    cuts = [
+        cut(document, config.strategy, config.values, config.scope, token_spans, embed) for document in corpus.documents
+    ]
+    bits = [
+        flags(document, config.strategy, config.values, chunks, token_spans)
+        for document, chunks in zip(corpus.documents, cuts, strict=True)
+    ]
+    return assemble(corpus, config, cuts, bits, token_spans, describe)
+
+
+def assemble(
+    corpus: Corpus, config: Config, cuts: Sequence[Chunks], bits: Sequence[Ints],
+    token_spans: TokenSpans | None = None, describe: Describe | None = None,
+) -> Index:  # fmt: skip
+    """The index of given chunks: for each document those it was cut into, and their flags."""
     columns: list[tuple[Ints, ...]] = []
     heads: list[str] = []
-    for number, document in enumerate(corpus.documents):
-        chunks = cut(document, config.strategy, config.values, config.scope, token_spans, embed)
-        heads += prefixes(document, chunks.starts, config.context)
-        bits = flags(document, config.strategy, config.values, chunks, token_spans)
+    for number, (document, chunks, flagged) in enumerate(zip(corpus.documents, cuts, bits, strict=True)):
+        heads += prefixes(document, chunks, config.context, describe)
         columns.append((np.full(len(chunks), number), chunks.starts, chunks.ends, chunks.returned_starts,
-                        chunks.returned_ends, bits))  # fmt: skip
-    documents, starts, ends, returned_starts, returned_ends, bits = (
+                        chunks.returned_ends, flagged))  # fmt: skip
+    documents, starts, ends, returned_starts, returned_ends, flagged = (
         np.concatenate(column) for column in zip(*(columns or [(np.zeros(0, np.int64),) * 6]), strict=True)
     )
     rows = np.column_stack((documents, returned_starts, returned_ends))
@@ -173,9 +194,10 @@ def build(corpus: Corpus, config: Config, embed: Embed | None = None, token_span
     names = [document.id for document in corpus.documents]
     spans = [Passage(names[number], start, end) for number, start, end in distinct.tolist()]
     span_words = _by_document(corpus, span_documents, span_starts, span_ends, count_words)
+    lost = [(name, text) for name, chunks in zip(names, cuts, strict=True) for text in chunks.lost]
     return Index(
-        corpus, config, documents, starts, ends, heads, bits, returned.ravel(), spans, span_words,
-        span_documents, span_starts, span_ends, token_spans,
+        corpus, config, documents, starts, ends, heads, flagged, returned.ravel(), spans, span_words,
+        span_documents, span_starts, span_ends, token_spans, lost,
     )  # fmt: skip
 
 

@@ -19,12 +19,14 @@ TokenSpans = Callable[[str], Ints]  # text -> (n, 2) spans of the tokens of some
 class Embed(Protocol):
     """What the core needs of an embedder: unit rows for texts, and how far into each document text the model read.
 
-    `token_spans` is the model's own tokenizer, None where it has none to offer.
+    `token_spans` is the model's own tokenizer, `token_sums` the vectors of a whole text's tokens for late pooling; None
+    where it has none to offer.
     """
 
     name: str  # as people choose it: minilm, ollama:nomic-embed-text
     identity: str  # differs wherever vectors may: model, digest, prefixes
     token_spans: TokenSpans | None
+    token_sums: Callable[[Sequence[str]], list[TokenSums]] | None
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Vectors (n, d), float32, rows of unit length."""
@@ -45,6 +47,27 @@ class Spans(NamedTuple):
     def empty(cls) -> Spans:
         """No span."""
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class TokenSums(NamedTuple):
+    """The token vectors of a text, read as a whole and summed up: tokens i to j - 1 together are `sums[j] - sums[i]`.
+
+    `starts` and `ends` are the tokens' spans, (t,) each; `sums` is (t + 1, d) and begins with zeros.
+    """
+
+    starts: Ints
+    ends: Ints
+    sums: NDArray[np.float64]
+
+
+class Describe(Protocol):
+    """What `contextual` context needs of a chat model: a sentence or two that place each chunk in its document."""
+
+    identity: str  # differs wherever answers may: model, digest, prompt
+
+    def __call__(self, document: Document, texts: Sequence[str]) -> list[str]:
+        """One description for each chunk text of the document, in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +96,18 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The chunks of one document, column by column, in order of start; (n,) each."""
+    """The chunks of one document, column by column, in order of start; (n,) each.
+
+    `heads` is context that a chunk needs of its own (the header row of the table it continues), one text a chunk, ''
+    where it needs none; empty where no chunk does. `lost` is what a library returned that is not in the document.
+    """
 
     starts: Ints
     ends: Ints
     returned_starts: Ints
     returned_ends: Ints
+    heads: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     @classmethod
     def plain(cls, starts: Ints, ends: Ints) -> Chunks:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from zlib import crc32
 
 import numpy as np
 
-from chunking.types import Ints, Kind, TokenSpans, Vectors
+from chunking.types import Ints, Kind, TokenSpans, TokenSums, Vectors
 
 _PIECE = re.compile(r"\w{1,4}|[^\w\s\x00-\x1f]")
 _SPACED_PIECE = re.compile(r"\s?[^\s]{1,3}|\s+")
@@ -52,6 +52,7 @@ class Fake:
         self.identity = f"{type(self).__name__} {limit}"
         self.limit = limit
         self.token_spans = token_spans
+        self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = None
         self.seen: dict[Kind, list[str]] = {"document": [], "query": []}
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> Vectors:

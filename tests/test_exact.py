@@ -9,8 +9,13 @@ import pytest
 
 from chunking.context import prefixes
 from chunking.registry import cut, flag_names, flags
-from chunking.types import Document
+from chunking.types import Chunks, Document
 from tests.fakes import Table, letter_pieces
+
+
+def at(starts: list[int]) -> Chunks:
+    """Chunks of one character at these places."""
+    return Chunks.plain(np.array(starts), np.array(starts) + 1)
 
 
 def texts(text: str, name: str, scope: str = "document", **settings: Any) -> list[str]:
@@ -371,7 +376,7 @@ class TestContext:
     PLACES = ("Before.", "# Guide", "Intro.", "## Pumps", "Oil.", "Grease.", "## End")
 
     def prefixes(self, context: str, document: Document = DOCUMENT) -> list[str]:
-        return prefixes(document, np.array([self.TEXT.index(place) for place in self.PLACES]), context)
+        return prefixes(document, at([self.TEXT.index(place) for place in self.PLACES]), context)
 
     def test_none(self) -> None:
         assert self.prefixes("none") == [""] * 7
@@ -382,7 +387,7 @@ class TestContext:
         assert self.prefixes("title") == [dated, "(2024-05-01)", dated, dated, dated, dated, dated]
 
     def test_title_without_a_date_and_without_a_title(self) -> None:
-        places = np.array([0])
+        places = at([0])
         assert prefixes(Document("d", "Text.", title="T"), places, "title") == ["T"]
         assert prefixes(Document("d", "Text.", date="2024"), places, "title") == ["(2024)"]
         assert prefixes(Document("d", "Text."), places, "title") == [""]
@@ -404,9 +409,11 @@ class TestContext:
 
     def test_plain_text_has_no_headings(self) -> None:
         document = Document("d", "# a\n\nb", title="T", markdown=False)
-        assert prefixes(document, np.array([5]), "headings") == ["T"]
-        assert prefixes(document, np.array([5]), "heading") == [""]
+        assert prefixes(document, at([5]), "headings") == ["T"]
+        assert prefixes(document, at([5]), "heading") == [""]
 
     def test_an_unknown_context_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="context must be one of none, title, heading, headings, got 'all'"):
+        with pytest.raises(
+            ValueError, match="context must be one of none, title, heading, headings, contextual, got 'all'"
+        ):
             self.prefixes("all")

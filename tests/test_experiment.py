@@ -369,7 +369,7 @@ class TestConfig:
         ("axes", "message"),
         [
             ({"scope": "page"}, "scope must be one of document, section, body, got 'page'"),
-            ({"context": "all"}, "context must be one of none, title, heading, headings, got 'all'"),
+            ({"context": "all"}, "context must be one of none, title, heading, headings, contextual, got 'all'"),
             ({"pooling": "mean"}, "pooling must be one of .*, got 'mean'"),
             ({"search": "fuzzy"}, "search must be one of .*, got 'fuzzy'"),
             ({"repeats": "drop"}, "repeats must be one of skip, keep, got 'drop'"),
