@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from chunking.context import CONTEXTS
 from chunking.experiment import Result, Trial, run
 from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, build
-from chunking.parts import SCOPES
+from chunking.joined import SCOPES
 from chunking.registry import STRATEGIES, Choice, strategy_named
 from chunking.types import Corpus, Embed
 

@@ -30,7 +30,7 @@ from chunking.index import Config  # noqa: E402
 from chunking.ranking import cosine_scores  # noqa: E402
 from chunking.registry import cut  # noqa: E402
 from chunking.segments import blocks  # noqa: E402
-from chunking.types import Corpus, Document, Embed, Passage, Question  # noqa: E402
+from chunking.types import Chunks, Corpus, Document, Embed, Passage, Question  # noqa: E402
 
 FOLDER = ROOT.parent / "shared" / "peps"
 NEAR = 0.00001
@@ -166,7 +166,7 @@ def compare_chunks(peps: Peps, name: str, rule: Rule) -> Outcome:
 def title_or_words(peps: Peps, rule: Rule, place: Place, published: Sequence[Any]) -> str:
     """What is wrong with the words or the title of a chunk; '' where both are as published."""
     document = peps.corpus.by_id[place[0]]
-    [prefix] = prefixes(document, np.array([place[1]]), rule.context)
+    [prefix] = prefixes(document, Chunks.plain(np.array([place[1]]), np.array([place[2]])), rule.context)
     words, *title = published
     if title and title[0] != prefix:
         return f"unexplained: published title {title[0]!r}, ours {prefix!r}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from chunking.index import Config
+from chunking.joined import joined
 from chunking.parts import part_of
-from chunking.strategies.semantic import similarities
+from chunking.strategies.semantic import inner, similarities
 from chunking.types import Corpus, Embed
 
 
@@ -29,6 +30,6 @@ def threshold_at(corpus: Corpus, embed: Embed, percentile: float) -> float:
 
     0 where no document has two sentences.
     """
-    parts = [part_of(document, "document") for document in corpus.documents]
-    values = np.concatenate([similarities(part, embed) for part in parts if len(part.regions.starts)] or [np.zeros(0)])
+    part = part_of(joined(corpus), "document")
+    values = similarities(part, embed)[inner(part)]
     return round(float(np.percentile(values, percentile)), 2) if len(values) else 0.0

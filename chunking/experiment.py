@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chunking.index import Config, Index, build
 from chunking.intervals import Interval, interval
+from chunking.keyword import keyword_scores
 from chunking.measures import (
     Cover,
-    Need,
     cover,
     distinct_words,
     ideal_precision,
@@ -21,8 +22,12 @@ from chunking.measures import (
     question_rank,
     solid_length,
 )  # fmt: skip
-from chunking.ranking import cosine_scores, rank, taken, walk
-from chunking.types import Corpus, Embed, Ints, Passage, Question
+from chunking.pooling import late_vectors
+from chunking.ranking import cosine_scores, fused_scores, rank, walk
+from chunking.sending import Sending, sending
+from chunking.types import Corpus, Describe, Embed, Ints, Passage, Question
+
+Scores = NDArray[np.float64]
 
 REASONS = ("hit", "split", "truncated", "outranked_same_document", "outranked_other_document")
 
@@ -38,6 +43,7 @@ class Result:
     cover: Cover
     ideal_precision: float
     sent: tuple[Passage, ...]
+    taken: int  # returned spans that were taken: as many as were sent, but where what overlaps is sent as one
     words_sent: int
     distinct_words: int
     tokens_sent: int | None
@@ -51,7 +57,7 @@ class Result:
     @property
     def lenient_hit(self) -> bool:
         """The same where a restatement counts too."""
-        return self.lenient_rank is not None and self.lenient_rank <= len(self.sent)
+        return self.lenient_rank is not None and self.lenient_rank <= self.taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,23 +124,42 @@ class Found:
     read_end: int
 
 
-def run(corpus: Corpus, config: Config, embed: Embed, index: Index | None = None) -> Trial:
+def run(
+    corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
+) -> Trial:
     """The trial of a configuration on the corpus's questions. ValueError where there are no questions or no chunks.
 
-    `index` may be given where it was built before for the same corpus and configuration.
+    `index` may be given where it was built before for the same corpus and configuration; `describe` is asked for the
+    sentences of contextual context.
     """
     if not corpus.questions:
         raise ValueError("a trial needs questions, and this corpus has none")
-    index = index or build(corpus, config, embed)
+    index = index or build(corpus, config, embed, describe=describe)
     if not len(index):
         raise ValueError("a trial needs text, and the documents of this corpus have none")
-    vectors = embed(index.texts, "document")
-    read_ends = index.read_ends(embed.read(index.texts))
-    questions = embed([question.text for question in corpus.questions], "query")
-    order = rank(cosine_scores(questions, vectors))
+    scores = scores_of(index, [question.text for question in corpus.questions], embed)
+    read_ends = read_by(index, embed)
     judge = _Judge(index, read_ends)
-    results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, order, strict=True))
+    results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, rank(scores), strict=True))
     return Trial(config, embed.name, index, results, read_ends)
+
+
+def scores_of(index: Index, questions: Sequence[str], embed: Embed) -> Scores:
+    """The score of every chunk for every question, (q, n), by the search of the index's configuration."""
+    search = index.config.search
+    if search == "keyword":
+        return keyword_scores(index, questions)
+    late = index.config.pooling == "late"
+    vectors = late_vectors(index, embed) if late else embed(index.texts, "document")
+    dense = cosine_scores(embed(questions, "query"), vectors)
+    return dense if search == "dense" else fused_scores(dense, keyword_scores(index, questions))
+
+
+def read_by(index: Index, embed: Embed) -> Ints:
+    """How far into its document each chunk was read by the search, (n,): to its end but where vectors are isolated."""
+    if index.config.search == "keyword" or index.config.pooling == "late":
+        return index.ends
+    return index.read_ends(embed.read(index.texts))
 
 
 def search(index: Index, question: str, embed: Embed) -> list[Found]:
@@ -143,16 +168,22 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
         raise ValueError("the question is blank: type a few words")
     if not len(index):
         return []
-    scores = cosine_scores(embed([question], "query"), embed(index.texts, "document"))
+    scores = scores_of(index, [question], embed)
     order = rank(scores)[0]
-    read_ends = index.read_ends(embed.read(index.texts))
-    spans = walk(order, index.returned, index.config.repeats)
-    sent = spans[: taken(index.span_words[spans], index.config.k, index.config.budget)].tolist()
-    best: dict[int, list[int]] = defaultdict(list)  # the rows that return a span, best last
-    for row in order[::-1].tolist():
-        best[int(index.returned[row])].append(row)
-    rows = [best[span].pop() for span in sent]
-    return [Found(row, float(scores[0, row]), index.spans[index.returned[row]], int(read_ends[row])) for row in rows]
+    read_ends = read_by(index, embed)
+    sent = sending(index, walk(order, index.returned, index.config.repeats))
+    found: list[Found] = []
+    rows = order.tolist()
+    for span in sent.spans:
+        row = next(row for row in rows if _within(index.spans[index.returned[row]], span))
+        rows.remove(row)
+        found.append(Found(row, float(scores[0, row]), span, int(read_ends[row])))
+    return found
+
+
+def _within(span: Passage, other: Passage) -> bool:
+    """Whether a span lies in another."""
+    return span.document == other.document and other.start <= span.start and span.end <= other.end
 
 
 class _Judge:
@@ -161,27 +192,22 @@ class _Judge:
     def __init__(self, index: Index, read_ends: Ints) -> None:
         self.index = index
         self.read_ends = read_ends
-        self.number = {document.id: number for number, document in enumerate(index.corpus.documents)}
         self.length = solid_length(index.corpus)
 
     def result(self, question: Question, order: Ints) -> Result:
         """The measures of one question; `order` holds the chunks by descending score."""
         index = self.index
         asked = self._trimmed(question)
-        spans = walk(order, index.returned, index.config.repeats)
-        sent = spans[: taken(index.span_words[spans], index.config.k, index.config.budget)]
-        places = np.empty(len(index.spans), np.int64)
-        places[spans[::-1]] = np.arange(len(spans), 0, -1)
-        ranks = [self._rank(need, places) for need in asked.needs]
-        rank = question_rank(ranks)
-        listed = tuple(index.spans[span] for span in sent.tolist())
         also = asked.also or ((),) * len(asked.needs)
-        lenient = [self._rank(need + more, places) for need, more in zip(asked.needs, also, strict=True)]
+        lenient_needs = tuple(need + more for need, more in zip(asked.needs, also, strict=True))
+        spans = walk(order, index.returned, index.config.repeats)
+        sent = sending(index, spans, [passage for need in lenient_needs for passage in need])
+        ranks = [sent.rank(need) for need in asked.needs]
+        rank = question_rank(ranks)
         return Result(
-            question, rank, question_rank(lenient), self._reason(asked, rank, ranks, listed),
-            cover(asked.needs, listed, self.length), self._ideal(asked), listed, int(index.span_words[sent].sum()),
-            distinct_words(index.corpus, listed),
-            int(index.span_tokens[sent].sum()) if index.span_tokens is not None else None,
+            question, rank, question_rank([sent.rank(need) for need in lenient_needs]),
+            self._reason(asked, rank, ranks, sent), cover(asked.needs, sent.spans, self.length), self._ideal(asked),
+            sent.spans, sent.taken, sent.words, distinct_words(index.corpus, sent.spans), sent.tokens,
             self._phrase_rank(question, spans),
         )  # fmt: skip
 
@@ -197,41 +223,30 @@ class _Judge:
         needs, also = (tuple(tuple(map(trim, need)) for need in group) for group in (question.needs, question.also))
         return replace(question, needs=needs, also=also)
 
-    def _holding(self, passage: Passage) -> Ints:
-        """The returned spans that contain a passage whole."""
-        index = self.index
-        return np.flatnonzero(
-            (index.span_documents == self.number[passage.document])
-            & (index.span_starts <= passage.start) & (index.span_ends >= passage.end)
-        )  # fmt: skip
-
-    def _rank(self, need: Need, places: Ints) -> int | None:
-        """The rank of a need: the first place of a span that holds one of its passages whole."""
-        held = [places[span] for passage in need for span in self._holding(passage)]
-        return int(min(held)) if held else None
-
-    def _reason(self, question: Question, rank: int | None, ranks: list[int | None], sent: tuple[Passage, ...]) -> str:
+    def _reason(self, question: Question, rank: int | None, ranks: list[int | None], sent: Sending) -> str:
         if rank is None:
             return "split"
-        if rank <= len(sent):
+        if rank <= sent.taken:
             return "hit"
-        if not all(any(self._read(passage) for passage in need) for need in question.needs):
+        dense = self.index.config.search == "dense"
+        if dense and not all(any(self._read(passage) for passage in need) for need in question.needs):
             return "truncated"
-        missed = [need for need, place in zip(question.needs, ranks, strict=True) if place and place > len(sent)]
+        missed = [need for need, place in zip(question.needs, ranks, strict=True) if place and place > sent.taken]
         answering = {passage.document for need in missed for passage in need}
-        same = any(span.document in answering for span in sent)
+        same = any(span.document in answering for span in sent.spans)
         return "outranked_same_document" if same else "outranked_other_document"
 
     def _read(self, passage: Passage) -> bool:
         """Whether a chunk that returns the passage whole had any of it read by the model."""
         index = self.index
-        rows = np.isin(index.returned, self._holding(passage))
+        mine = index.documents == index.numbers[passage.document]
+        rows = mine if index.merges else np.isin(index.returned, index.holding(passage))
         read = np.minimum(self.read_ends[rows], passage.end) > np.maximum(index.starts[rows], passage.start)
         return bool(read.any())
 
     def _ideal(self, question: Question) -> float:
         names = {passage.document for need in question.needs for passage in need}
-        rows = np.flatnonzero(np.isin(self.index.span_documents, [self.number[name] for name in names]))
+        rows = np.flatnonzero(np.isin(self.index.span_documents, [self.index.numbers[name] for name in names]))
         return ideal_precision(question.needs, [self.index.spans[row] for row in rows.tolist()], self.length)
 
     def _phrase_rank(self, question: Question, spans: Ints) -> int | None:
@@ -240,7 +255,7 @@ class _Judge:
         if not question.phrase or section is None:
             return None
         index = self.index
-        number = self.number[section.document]
+        number = self.index.numbers[section.document]
         text = index.corpus.documents[number].text
         near = (index.span_documents == number) & (index.span_starts < section.end) & (index.span_ends > section.start)
         for place in np.flatnonzero(near[spans]).tolist():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunking.context import CONTEXTS, prefixes, with_prefix
-from chunking.parts import SCOPES
-from chunking.registry import checked, cut, flag_names, flags, strategy_named
-from chunking.segments import count_words, solid, words_begun
-from chunking.types import Chunk, Chunks, Corpus, Describe, Document, Embed, Ints, Passage, TokenSpans
-from chunking.units import Unit, ruler
+from chunking.joined import SCOPES, Joined, joined
+from chunking.registry import STRATEGIES, checked, cut_joined, flag_names, flags, strategy_named
+from chunking.types import Chunk, Chunks, Corpus, Describe, Embed, Ints, Passage, TokenSpans
+from chunking.units import Ruler, Unit
 
 POOLINGS = ("isolated", "late")
 SEARCHES = ("dense", "keyword", "hybrid")
 REPEATS = ("skip", "keep")
-
-Count = Callable[[Document, Ints, Ints], Ints]  # (document, starts, ends) -> a number for each span
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Config:
 class Index:
     """All chunks of a corpus, column by column in order of document, then start; (n,) each.
 
-    `returned` numbers the distinct returned spans, which are listed in `spans` with their lengths in words. `lost` holds
+    `returned` numbers the distinct returned spans, which are listed in `spans`, by document, then start. `lost` holds
     what a library returned that is not in its document: the document's id and the text.
     """
 
@@ -79,7 +76,6 @@ class Index:
     flags: Ints
     returned: Ints
     spans: list[Passage]
-    span_words: Ints
     span_documents: Ints
     span_starts: Ints
     span_ends: Ints
@@ -96,23 +92,84 @@ class Index:
         rows = zip(self.documents.tolist(), self.starts.tolist(), self.ends.tolist(), self.prefixes, strict=True)
         return [with_prefix(prefix, bodies[document][start:end]) for document, start, end, prefix in rows]
 
+    @property
+    def source(self) -> Joined:
+        """The documents of the corpus, laid end to end."""
+        return joined(self.corpus)
+
+    def placed(self, documents: Ints, offsets: Ints) -> Ints:
+        """Offsets in documents as positions in the joined documents, (n,)."""
+        return self.source.bases[documents] + offsets
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each document by its id."""
+        return {document.id: number for number, document in enumerate(self.corpus.documents)}
+
+    @property
+    def merges(self) -> bool:
+        """Whether returned spans that overlap are sent as one."""
+        return self.config.strategy in STRATEGIES and STRATEGIES[self.config.strategy].merges
+
+    def holding(self, passage: Passage) -> Ints:
+        """The returned spans that contain a passage whole, by number."""
+        return np.flatnonzero(
+            (self.span_documents == self.numbers[passage.document])
+            & (self.span_starts <= passage.start) & (self.span_ends >= passage.end)
+        )  # fmt: skip
+
+    def holds(self, passage: Passage) -> bool:
+        """Whether a passage is whole in something that could be sent; if not, the cut has split it."""
+        if not self.merges:
+            return len(self.holding(passage)) > 0
+        starts, ends = self._merged
+        start, end = (
+            self.placed(np.array([self.numbers[passage.document]]), np.array([at]))
+            for at in (passage.start, passage.end)
+        )
+        return bool(((starts <= start) & (ends >= end)).any())
+
+    @cached_property
+    def _merged(self) -> tuple[Ints, Ints]:
+        """All returned spans merged where they overlap, in the joined documents."""
+        starts, ends = self.placed_spans
+        reach = np.maximum.accumulate(ends)
+        first = np.flatnonzero(np.append(True, starts[1:] >= reach[:-1]))
+        return starts[first], reach[np.append(first[1:], len(reach)) - 1]
+
     @cached_property
     def words(self) -> Ints:
         """Words of each matched span, (n,)."""
-        return _by_document(self.corpus, self.documents, self.starts, self.ends, count_words)
+        return self.source.count_words(*self.matched)
+
+    @cached_property
+    def span_words(self) -> Ints:
+        """Words of each returned span, (u,)."""
+        return self.source.count_words(*self.placed_spans)
+
+    @property
+    def token_ruler(self) -> Ruler | None:
+        """The ruler for the embedder's tokens; None where it has no tokenizer to offer."""
+        return self.source.ruler(Unit("tokens", self.token_spans)) if self.token_spans else None
 
     @cached_property
     def span_tokens(self) -> Ints | None:
         """Tokens of each returned span in the embedder's tokenizer, (u,); None where it has none to offer."""
-        if self.token_spans is None:
+        rule = self.token_ruler
+        if rule is None:
             return None
-        unit = Unit("tokens", self.token_spans)
+        starts, ends = self.placed_spans
+        return rule.high(ends) - rule.low(starts)
 
-        def count(document: Document, starts: Ints, ends: Ints) -> Ints:
-            rule = ruler(document, unit)
-            return rule.high(ends) - rule.low(starts)
+    @property
+    def matched(self) -> tuple[Ints, Ints]:
+        """Where each matched span begins and ends in the joined documents, (n,) each."""
+        return self.placed(self.documents, self.starts), self.placed(self.documents, self.ends)
 
-        return _by_document(self.corpus, self.span_documents, self.span_starts, self.span_ends, count)
+    @property
+    def placed_spans(self) -> tuple[Ints, Ints]:
+        """Where each returned span begins and ends in the joined documents, (u,) each."""
+        return self.placed(self.span_documents, self.span_starts), self.placed(self.span_documents, self.span_ends)
 
     @property
     def repeated_words(self) -> float:
@@ -120,13 +177,10 @@ class Index:
 
         A word counts where it begins, so one that a cut parts is not counted twice.
         """
-        total = distinct = 0
-        for number, document in enumerate(self.corpus.documents):
-            rows = self.documents == number
-            begun = words_begun(document)
-            total += int((begun[self.ends[rows]] - begun[self.starts[rows]]).sum())
-            distinct += _covered(begun, self.starts[rows], self.ends[rows])
-        return total / distinct - 1 if distinct else 0.0
+        begun = self.source.words_begun
+        starts, ends = self.matched
+        distinct = _covered(begun, starts, ends)
+        return int((begun[ends] - begun[starts]).sum()) / distinct - 1 if distinct else 0.0
 
     def chunks(self, document: int) -> list[Chunk]:
         """The chunks of the document of that number."""
@@ -145,14 +199,10 @@ class Index:
 
     def unread_share(self, read_ends: Ints) -> float:
         """The share of the matched text that no vector has read: 0 where every chunk was read to its end."""
-        unread = matched = 0
-        for number, document in enumerate(self.corpus.documents):
-            rows = self.documents == number
-            seen = _covered(solid(document), self.starts[rows], read_ends[rows])
-            everything = _covered(solid(document), self.starts[rows], self.ends[rows])
-            unread += everything - seen
-            matched += everything
-        return unread / matched if matched else 0.0
+        solid = self.source.solid
+        starts, ends = self.matched
+        matched = _covered(solid, starts, ends)
+        return 1 - _covered(solid, starts, self.placed(self.documents, read_ends)) / matched if matched else 0.0
 
 
 def build(
@@ -164,50 +214,62 @@ def build(
     `describe` is asked for the sentences of `contextual` context.
     """
     token_spans = token_spans or (embed.token_spans if embed else None)
-    cuts = [
-        cut(document, config.strategy, config.values, config.scope, token_spans, embed) for document in corpus.documents
-    ]
-    bits = [
-        flags(document, config.strategy, config.values, chunks, token_spans)
-        for document, chunks in zip(corpus.documents, cuts, strict=True)
-    ]
-    return assemble(corpus, config, cuts, bits, token_spans, describe)
+    source = joined(corpus)
+    chunks = cut_joined(source, config.strategy, config.values, config.scope, token_spans, embed)
+    bits = flags(source, config.strategy, config.values, chunks, token_spans)
+    return _indexed(corpus, config, chunks, bits, token_spans, describe)
 
 
-def assemble(
-    corpus: Corpus, config: Config, cuts: Sequence[Chunks], bits: Sequence[Ints],
-    token_spans: TokenSpans | None = None, describe: Describe | None = None,
+def assemble(corpus: Corpus, config: Config, cuts: Sequence[Chunks], token_spans: TokenSpans | None = None) -> Index:
+    """The index of chunks that were made elsewhere: those of each document, in order of the corpus's documents."""
+    bases = joined(corpus).bases.tolist()
+    columns = [
+        np.concatenate([np.zeros(0, np.int64), *(column + base for column, base in zip(same, bases, strict=False))])
+        for same in zip(*((cut.starts, cut.ends, cut.returned_starts, cut.returned_ends) for cut in cuts), strict=True)
+    ]
+    starts, ends, returned_starts, returned_ends = columns
+    heads = tuple(head for cut in cuts for head in cut.heads or ("",) * len(cut))
+    chunks = Chunks(starts, ends, returned_starts, returned_ends, heads)
+    return _indexed(corpus, config, chunks, np.zeros(len(chunks), np.int64), token_spans, None)
+
+
+def _indexed(
+    corpus: Corpus, config: Config, chunks: Chunks, bits: Ints, token_spans: TokenSpans | None, describe: Describe | None
 ) -> Index:  # fmt: skip
-    """The index of given chunks: for each document those it was cut into, and their flags."""
-    columns: list[tuple[Ints, ...]] = []
-    heads: list[str] = []
-    for number, (document, chunks, flagged) in enumerate(zip(corpus.documents, cuts, bits, strict=True)):
-        heads += prefixes(document, chunks, config.context, describe)
-        columns.append((np.full(len(chunks), number), chunks.starts, chunks.ends, chunks.returned_starts,
-                        chunks.returned_ends, flagged))  # fmt: skip
-    documents, starts, ends, returned_starts, returned_ends, flagged = (
-        np.concatenate(column) for column in zip(*(columns or [(np.zeros(0, np.int64),) * 6]), strict=True)
-    )
-    rows = np.column_stack((documents, returned_starts, returned_ends))
-    distinct, returned = np.unique(rows, axis=0, return_inverse=True)
-    span_documents, span_starts, span_ends = distinct.T
+    """The index of chunks in joined positions."""
+    source = joined(corpus)
+    documents = source.number(chunks.starts)
+    bases = source.bases[documents]
+    # A span as one number: far faster to sort than pairs, and in the same order.
+    width = int(source.bases[-1]) + 1
+    distinct, returned = np.unique(chunks.returned_starts * width + chunks.returned_ends, return_inverse=True)
+    span_starts, span_ends = np.divmod(distinct, width)
+    span_documents = source.number(span_starts)
+    span_starts, span_ends = span_starts - source.bases[span_documents], span_ends - source.bases[span_documents]
     names = [document.id for document in corpus.documents]
-    spans = [Passage(names[number], start, end) for number, start, end in distinct.tolist()]
-    span_words = _by_document(corpus, span_documents, span_starts, span_ends, count_words)
-    lost = [(name, text) for name, chunks in zip(names, cuts, strict=True) for text in chunks.lost]
+    rows = zip(span_documents.tolist(), span_starts.tolist(), span_ends.tolist(), strict=True)
+    places = source.number(np.array([place for place, _ in chunks.lost], np.int64)).tolist()
     return Index(
-        corpus, config, documents, starts, ends, heads, flagged, returned.ravel(), spans, span_words,
-        span_documents, span_starts, span_ends, token_spans, lost,
+        corpus, config, documents, chunks.starts - bases, chunks.ends - bases,
+        _prefixes(corpus, chunks, documents, config.context, describe), bits, returned.ravel(),
+        [Passage(names[number], start, end) for number, start, end in rows],
+        span_documents, span_starts, span_ends, token_spans,
+        [(names[number], text) for number, (_, text) in zip(places, chunks.lost, strict=True)],
     )  # fmt: skip
 
 
-def _by_document(corpus: Corpus, documents: Ints, starts: Ints, ends: Ints, count: Count) -> Ints:
-    """`count(document, starts, ends)` for spans of several documents, (n,)."""
-    result = np.zeros(len(starts), np.int64)
+def _prefixes(corpus: Corpus, chunks: Chunks, documents: Ints, context: str, describe: Describe | None) -> list[str]:
+    """The prefix of every chunk; the documents are asked for theirs one by one."""
+    heads = chunks.heads or ("",) * len(chunks)
+    if context == "none":
+        return list(heads)
+    bases = joined(corpus).bases
+    first = np.searchsorted(documents, np.arange(len(corpus.documents) + 1)).tolist()
+    result: list[str] = []
     for number, document in enumerate(corpus.documents):
-        rows = np.flatnonzero(documents == number)
-        if len(rows):
-            result[rows] = count(document, starts[rows], ends[rows])
+        rows = slice(first[number], first[number + 1])
+        starts, ends = chunks.starts[rows] - bases[number], chunks.ends[rows] - bases[number]
+        result += prefixes(document, Chunks(starts, ends, starts, ends, heads[rows]), context, describe)
     return result
 
 

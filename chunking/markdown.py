@@ -16,29 +16,55 @@ _LEAVES = {"paragraph_open": "text", "heading_open": "heading", "fence": "code",
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A block that holds text itself: its kind and its lines `[first, last)`; a heading's level and its title as written."""
+    """A block that holds text itself: its kind and its lines `[first, last)`; a heading's level and its title as written.
+
+    `block` is the first line of the outermost block that it stands in (a whole list, table or quote), `item` that of its
+    list item or row there; its own first line where it stands in none.
+    """
 
     kind: str
     first: int
     last: int
     level: int = 0
     title: str = ""
+    block: int = -1
+    item: int = -1
 
 
-def leaves(text: str) -> list[Leaf]:
-    """The leaf blocks of a Markdown text in order: text, heading, code, html, row (of a table), front matter, rule.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The leaf blocks of a text in order, and its tables by their lines `[first, last)`: the first is the header row."""
+
+    leaves: list[Leaf]
+    tables: list[tuple[int, int]]
+
+
+def layout(text: str) -> Layout:
+    """The leaf blocks of a Markdown text: text, heading, code, html, row (of a table), front matter, rule.
 
     Only headings that stand outside lists and quotes count as headings; one inside is text.
     """
-    found = []
+    found: list[Leaf] = []
+    tables: list[tuple[int, int]] = []
+    block = item = -1
     tokens = _PARSER.parse(text)
     for place, token in enumerate(tokens):
-        kind = _LEAVES.get(token.type)
-        if kind is None or token.map is None:
+        if token.map is None:
             continue
         first, last = token.map
+        if token.level == 0:
+            block = item = first
+        elif token.type == "list_item_open" and token.level == 1:
+            item = first
+        if token.type == "table_open":
+            tables.append((first, last))
+        kind = _LEAVES.get(token.type)
         if kind == "heading" and token.level == 0:
-            found.append(Leaf(kind, first, last, int(token.tag[1:]), " ".join(tokens[place + 1].content.split())))
-        else:
-            found.append(Leaf("text" if kind == "heading" else kind, first, last))
-    return found
+            title = " ".join(tokens[place + 1].content.split())
+            found.append(Leaf(kind, first, last, int(token.tag[1:]), title, block, item))
+        elif kind is not None:
+            own = kind == "row" and token.level == 2  # of a table that stands in no list or quote
+            found.append(
+                Leaf("text" if kind == "heading" else kind, first, last, block=block, item=first if own else item)
+            )
+    return Layout(found, tables)

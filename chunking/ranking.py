@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chunking.types import Ints, Vectors
+from chunking.types import Ints, Passage, Vectors
 
 
 def cosine_scores(questions: Vectors, chunks: Vectors) -> NDArray[np.float64]:
@@ -13,6 +13,26 @@ def cosine_scores(questions: Vectors, chunks: Vectors) -> NDArray[np.float64]:
     # In 64 bits: the noise of 32 lies at the sixth decimal, and differs with how many questions are asked at once.
     scores: NDArray[np.float64] = questions.astype(np.float64) @ chunks.astype(np.float64).T
     return scores.round(6)
+
+
+RRF = 60  # the constant of reciprocal rank fusion, as published
+
+
+def fused_scores(dense: NDArray[np.float64], keyword: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The score of every chunk by reciprocal rank fusion, (q, n), rounded to 6 decimals.
+
+    1 / (60 + rank) from each of the two rankings, added up (Cormack, Clarke and Büttcher 2009). A chunk that shares no
+    term with the question is not in the keyword ranking, and gets nothing from it.
+    Example: first by meaning and third by keyword -> 1 / 61 + 1 / 63 = 0.032266
+    """
+    return (_reciprocal(dense) + np.where(keyword > 0, _reciprocal(keyword), 0)).round(6)
+
+
+def _reciprocal(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    order = rank(scores)
+    places = np.empty(order.shape)
+    np.put_along_axis(places, order, np.arange(1.0, order.shape[1] + 1)[None, :], axis=1)
+    return 1 / (RRF + places)
 
 
 def rank(scores: NDArray[np.float64]) -> Ints:
@@ -41,3 +61,28 @@ def taken(words: Ints, k: int, budget: int | None) -> int:
     if budget is None:
         return min(k, len(words))
     return int(np.searchsorted(np.cumsum(words), budget, "right"))
+
+
+class Union:
+    """Spans taken in rank order and merged where they overlap: `parts` are what is sent, in order of their first span."""
+
+    def __init__(self) -> None:
+        self.parts: list[Passage] = []
+
+    def add(self, span: Passage) -> Passage | None:
+        """The part that holds the span now; None where it was held already, so that nothing is added."""
+        over = [
+            part for part in self.parts
+            if part.document == span.document and part.start < span.end and span.start < part.end
+        ]  # fmt: skip
+        if any(part.start <= span.start and span.end <= part.end for part in over):
+            return None
+        merged = Passage(
+            span.document, min(part.start for part in [*over, span]), max(part.end for part in [*over, span])
+        )
+        if not over:
+            self.parts.append(merged)
+            return merged
+        self.parts[self.parts.index(over[0])] = merged
+        self.parts = [part for part in self.parts if part not in over[1:]]
+        return merged

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chunking.parts import part_of
-from chunking.segments import headings
+from chunking.joined import Joined, alone
+from chunking.parts import check_scope, part_of
+from chunking.strategies.cluster import cluster
 from chunking.strategies.fixed import fixed
+from chunking.strategies.multi import multi
 from chunking.strategies.paragraph import paragraph
 from chunking.strategies.parent_child import parent_child
 from chunking.strategies.recursive import recursive
@@ -19,9 +22,10 @@ from chunking.strategies.section import section
 from chunking.strategies.semantic import semantic
 from chunking.strategies.sentence import sentence
 from chunking.strategies.sentence_window import sentence_window
+from chunking.strategies.structure import structure
 from chunking.strategies.whole import whole
 from chunking.types import Chunks, Document, Embed, Ints, TokenSpans
-from chunking.units import UNITS, Unit, ruler
+from chunking.units import UNITS, Unit
 
 Settings = Mapping[str, Any]
 _SIZES = (25, 50, 75, 100, 120, 150, 175, 200, 225, 250, 300, 350, 400, 500, 600, 700, 800)
@@ -41,6 +45,7 @@ class Number:
     sized: bool = True  # counted in the unit that is set; a threshold or a number of sentences is not
     below: str = ""  # the parameter it must stay below
     upto: str = ""  # the parameter it must not exceed
+    when: tuple[str, str] | None = None  # the choice, and its value, without which it has no effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,23 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """A parameter with several whole numbers, different and in order: `100,200,400` in the terminal."""
+
+    name: str
+    label: str
+    default: tuple[int, ...]
+    stops: tuple[int, ...]
+    lowest: int
+    highest: int
+    most: int
+    help: str
+
+
+Parameter = Number | Choice | Numbers
+
+
+@dataclass(frozen=True, slots=True)
 class Strategy:
     """A row of the table. `limit` names the parameter that a chunk's matched span must not exceed, if there is one."""
 
@@ -62,9 +84,11 @@ class Strategy:
     title: str
     summary: str
     cut: Callable[..., Chunks]
-    parameters: tuple[Number | Choice, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     limit: str = ""
     embeds: bool = False  # cutting needs the embedder
+    merges: bool = False  # returned spans overlap, and their union is sent
+    library: str = ""  # the package that cuts, on PyPI
 
 
 def _size(help: str = "The most a chunk may hold.") -> Number:
@@ -94,11 +118,24 @@ _ROWS = (
     Strategy("recursive", "Recursive", "Split on headings, then paragraphs, sentences and words as far as the limit asks; "
              "then packed.", recursive,
              (_size(), _OVERLAP, _UNIT, _oversize("keep", "A single word over the limit: kept whole, or cut.")), "size"),
+    Strategy("structure", "Structure", "Markdown blocks inside each section: tables, lists and code stay whole while they fit.",
+             structure, (_size(), _UNIT, _oversize("cut", "A block over the limit: cut between rows, items or sentences, or kept whole.")),
+             "size"),
     Strategy("semantic", "Semantic", "A new chunk wherever two neighbouring sentences are unlike.", semantic,
-             (Number("threshold", "Threshold", 0.25, tuple(round(0.05 * step, 2) for step in range(17)), -1, 1,
-                     "Cosine of two neighbouring sentences below which a new chunk begins.", sized=False),
-              _size("The cap: the most a chunk may hold however alike its sentences are."), _UNIT,
+             (Choice("by", "Cut by", "threshold", ("threshold", "percentile"),
+                     "A cosine that is the same everywhere, or the share of a document's sentence borders that are not cut."),
+              Number("threshold", "Threshold", 0.25, tuple(round(0.05 * step, 2) for step in range(17)), -1, 1,
+                     "Cosine of two neighbouring sentences below which a new chunk begins.", sized=False, when=("by", "threshold")),
+              Number("percentile", "Percentile", 90.0, (50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0, 98.0), 0, 100,
+                     "Of the distances between neighbouring sentences in a document: a new chunk begins above it.",
+                     sized=False, when=("by", "percentile")),
+              _size("The cap: the most a chunk may hold however alike its sentences are."),
+              Number("buffer", "Buffer (sentences)", 0, (0, 1, 2, 3), 0, 10,
+                     "Sentences on each side that are embedded together with one before neighbours are compared.", sized=False), _UNIT,
               _oversize("keep", "A sentence over the cap: kept whole, or cut between words.")), "size", embeds=True),
+    Strategy("cluster", "Cluster", "Pieces of at most 50 units, joined so that those within a chunk are as alike as can be.", cluster,
+             (Number("size", "Size", 200, tuple(size for size in _SIZES if size >= 100), 50, 5000, "The cap: the most a chunk may hold."),
+              _UNIT), "size", embeds=True),
     Strategy("parent_child", "Parent and child", "Match a small child, send the parent it was cut from.", parent_child,
              (Number("child", "Child", 50, (25, 50, 75, 100, 120, 150, 175, 200), 1, 1_000_000,
                      "The most a child may hold: what is embedded and matched.", upto="parent"),
@@ -108,6 +145,10 @@ _ROWS = (
     Strategy("sentence_window", "Sentence window", "Match one sentence, send it with its neighbours.", sentence_window,
              (Number("window", "Neighbours", 2, tuple(range(11)), 0, 1000,
                      "Sentences sent before and after the one that matched.", sized=False),)),
+    Strategy("multi", "Several sizes", "One strategy at several sizes in one index; what overlaps is sent once.", multi,
+             (Numbers("sizes", "Sizes", (100, 200, 400), _SIZES, 1, 1_000_000, 6, "The sizes that are cut, embedded and ranked together."),
+              Choice("base", "Cut by", "recursive", ("recursive", "sentence", "fixed"), "The strategy that cuts at every size."), _UNIT),
+             "sizes", merges=True),
 )  # fmt: skip
 
 STRATEGIES: dict[str, Strategy] = {row.name: row for row in _ROWS}
@@ -131,25 +172,56 @@ def checked(strategy: Strategy, settings: Settings) -> dict[str, Any]:
         if name not in known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"strategy {strategy.name} has no setting {name!r} (its settings: {allowed})")
+    settings = {**_implied(strategy, settings), **settings}
     values = {parameter.name: settings.get(parameter.name, parameter.default) for parameter in strategy.parameters}
     for parameter in strategy.parameters:
         values[parameter.name] = _valid(parameter, values[parameter.name])
     for parameter in strategy.parameters:
         if isinstance(parameter, Number):
             _check_together(parameter, values)
+            if parameter.when and values[parameter.when[0]] != parameter.when[1]:
+                values[parameter.name] = parameter.default  # without effect: two trials must not differ by it
     return values
 
 
-def _valid(parameter: Number | Choice, value: Any) -> Any:
+def _implied(strategy: Strategy, settings: Settings) -> dict[str, str]:
+    """The choices that are not given but follow from numbers that are: a percentile means to cut by percentile."""
+    implied: dict[str, str] = {}
+    for parameter in strategy.parameters:
+        if isinstance(parameter, Number) and parameter.when and parameter.name in settings:
+            choice, value = parameter.when
+            if choice not in settings and implied.setdefault(choice, value) != value:
+                raise ValueError(f"give {implied[choice]} or {value}, not both, or set {choice}")
+    return implied
+
+
+def _valid(parameter: Parameter, value: Any) -> Any:
     """The value of one parameter, checked by itself."""
-    name = parameter.name
     if isinstance(parameter, Choice):
         if value not in parameter.values:
-            raise ValueError(f"{name} must be one of {', '.join(parameter.values)}, got {value!r}")
+            raise ValueError(f"{parameter.name} must be one of {', '.join(parameter.values)}, got {value!r}")
         return value
+    return _valid_numbers(parameter, value) if isinstance(parameter, Numbers) else _valid_number(parameter, value)
+
+
+def _valid_numbers(parameter: Numbers, value: Any) -> tuple[int, ...]:
+    name, lowest, highest = parameter.name, parameter.lowest, parameter.highest
+    given = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    rule = f"{name} must be 1 to {parameter.most} different whole numbers from {lowest} to {highest}"
+    numbers = [int(one) for one in given if _is_number(one) and one == int(one) and lowest <= one <= highest]
+    if not numbers or len(numbers) < len(given) or len(numbers) > parameter.most or len(set(numbers)) < len(numbers):
+        raise ValueError(f"{rule}, got {', '.join(map(str, given)) or 'none'}")
+    return tuple(sorted(numbers))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def _valid_number(parameter: Number, value: Any) -> float:
+    name = parameter.name
     whole = isinstance(parameter.default, int)
-    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
-    if not number or (whole and value != int(value)):
+    if not _is_number(value) or (whole and value != int(value)):
         raise ValueError(f"{name} must be {'a whole number' if whole else 'a number'}, got {value!r}")
     if not parameter.lowest <= value <= parameter.highest:
         raise ValueError(f"{name} must be from {parameter.lowest} to {parameter.highest}, got {value}")
@@ -170,41 +242,67 @@ def cut(
     document: Document, name: str, settings: Settings, scope: str = "document",
     token_spans: TokenSpans | None = None, embed: Embed | None = None,
 ) -> Chunks:  # fmt: skip
-    """The chunks of a document by a strategy. ValueError for wrong settings, before any work.
+    """The chunks of a document by a strategy: `cut_joined` for one document."""
+    values = _ready(name, settings, scope, token_spans, embed)
+    return _chunks(alone(document), name, values, scope)
+
+
+def cut_joined(
+    source: Joined, name: str, settings: Settings, scope: str = "document",
+    token_spans: TokenSpans | None = None, embed: Embed | None = None,
+) -> Chunks:  # fmt: skip
+    """The chunks of joined documents by a strategy, in joined positions. ValueError for wrong settings, before any work.
 
     `token_spans` is needed for the unit tokens, `embed` for strategies that cut by meaning.
     """
+    return _chunks(source, name, _ready(name, settings, scope, token_spans, embed), scope)
+
+
+def _ready(
+    name: str, settings: Settings, scope: str, token_spans: TokenSpans | None, embed: Embed | None
+) -> dict[str, Any]:  # fmt: skip
+    """What the strategy's function is called with; ValueError where something is wrong or missing."""
     strategy = strategy_named(name)
     values = checked(strategy, settings)
+    check_scope(scope)
     if "unit" in values:
         values["unit"] = Unit(values["unit"], token_spans)
     if strategy.embeds:
         if embed is None:
             raise ValueError(f"strategy {name} cuts by meaning and needs an embedder")
         values["embed"] = embed
-    part = part_of(document, scope)
-    if not len(part.regions.starts):
-        return Chunks.empty()
-    return strategy.cut(part, **values)
+    return values
+
+
+def _chunks(source: Joined, name: str, values: dict[str, Any], scope: str) -> Chunks:
+    part = part_of(source, scope)
+    return STRATEGIES[name].cut(part, **values) if len(part.regions.starts) else Chunks.empty()
 
 
 def flags(
-    document: Document, name: str, settings: Settings, chunks: Chunks, token_spans: TokenSpans | None = None
-) -> Ints:
-    """Bits for each chunk, (n,): 1 where its matched span is over the limit, 2 where it ends with a heading alone."""
+    source: Joined, name: str, settings: Settings, chunks: Chunks, token_spans: TokenSpans | None = None
+) -> Ints:  # fmt: skip
+    """Bits for each chunk, (n,): 1 where its matched span is over the limit, 2 where it ends with a heading."""
     strategy = strategy_named(name)
     values = checked(strategy, settings)
     bits = np.zeros(len(chunks), np.int64)
     if strategy.limit and len(chunks):
-        rule = ruler(document, Unit(values["unit"], token_spans))
-        bits += rule.high(chunks.ends) - rule.low(chunks.starts) > values[strategy.limit]
-    heads = headings(document)
-    if heads and len(chunks):
-        ends = np.array([heading.end for heading in heads])
-        place = np.minimum(np.searchsorted(ends, chunks.ends), len(heads) - 1)
-        starts = np.array([heading.start for heading in heads])[place]
-        bits += 2 * ((ends[place] == chunks.ends) & (chunks.starts < starts))
+        rule = source.ruler(Unit(values.get("unit", "words"), token_spans))
+        bits += rule.high(chunks.ends) - rule.low(chunks.starts) > np.max(values[strategy.limit])
+    heads = source.headings
+    if len(heads.starts) and len(chunks):
+        place = np.minimum(np.searchsorted(heads.ends, chunks.ends), len(heads.ends) - 1)
+        last = (heads.ends[place] == chunks.ends) & (chunks.starts <= heads.starts[place])
+        # A heading with nothing below it is a chunk of its own by rights.
+        bits += 2 * (last & ((chunks.starts < heads.starts[place]) | ~_bare(source)[place]))
     return bits
+
+
+def _bare(source: Joined) -> NDArray[np.bool_]:
+    """Which headings have nothing below them before the next heading or the document's end, (headings,)."""
+    heads, solid = source.headings, source.solid
+    stops = np.minimum(np.append(heads.starts[1:], len(source.text)), source.bases[source.number(heads.starts) + 1] - 1)
+    return solid[stops] == solid[heads.ends]
 
 
 def flag_names(bits: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from chunking.markdown import Leaf, leaves
+from chunking.markdown import Layout, Leaf, layout
 from chunking.sentences import sentence_starts
 from chunking.types import Document, Heading, Ints, Spans
 from chunking.words import code_points, is_space, word_spans
@@ -19,16 +19,22 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-+*•]|\d{1,9}[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Where the blocks of a document begin, and its headings.
+    """Where the blocks of a document begin, its headings and its tables.
 
-    `paragraphs` and `sentences` are the starts of tilings: each tile goes on to the next start. A paragraph is what
-    blank lines part (blank lines inside code do not); a heading is one of its own. A list item, a table row and a line
-    of code are each at least one sentence.
+    `paragraphs`, `blocks`, `items` and `sentences` are the starts of tilings: each tile goes on to the next start. A
+    paragraph is what blank lines part (blank lines inside code do not); a heading is one of its own. A block is a
+    paragraph, a whole list, table, quote or piece of code, as the parser has it; an item is a block, or a list item or
+    table row in it. A list item, a table row and a line of code are each at least one sentence. `tables` are the spans
+    of whole tables, `table_heads` those of their header rows.
     """
 
     paragraphs: Ints
+    blocks: Ints
+    items: Ints
     sentences: Ints
     headings: tuple[Heading, ...]
+    tables: Spans
+    table_heads: Spans
 
 
 def words(document: Document) -> Spans:
@@ -78,6 +84,20 @@ def count_words(document: Document, starts: Ints, ends: Ints) -> Ints:
     return np.searchsorted(spans.starts, ends, "left") - np.searchsorted(spans.ends, starts, "right")
 
 
+def level_starts(document: Document, level: str) -> Ints:
+    """Where the pieces of a level (section; paragraph, or block and item; sentence; word) begin.
+
+    Each parts wherever the one before it does.
+    """
+    if level == "section":
+        return section_starts(document)
+    found = blocks(document)
+    named = {"paragraph": found.paragraphs, "block": found.blocks, "item": found.items, "sentence": found.sentences}
+    if level in named:
+        return named[level]
+    return np.union1d(words(document).starts, found.sentences)
+
+
 def _section_starts(document: Document) -> Ints:
     starts = np.array([heading.start for heading in headings(document)], np.int64)
     return np.union1d(words(document).starts[:1], starts)
@@ -87,12 +107,20 @@ def _blocks(document: Document) -> Blocks:
     text = document.text
     lines = _lines(text)
     blank = [not text[start:end].strip() for start, end in pairwise(lines)]
-    found = leaves(text) if document.markdown else _plain_leaves(text, lines, blank)
+    laid = layout(text) if document.markdown else Layout(_plain_leaves(text, lines, blank), [])
+    found = laid.leaves
     first_word = _first_solid(document, lines)
     paragraphs = {first_word[line] for line in _paragraph_lines(found, blank)}
-    sentences = paragraphs.union(*(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
-    sentences.update(first_word[line] for line in _loose_lines(found, blank))
-    return Blocks(_tiling(paragraphs, text), _tiling(sentences, text), _headings(text, found, lines, first_word))
+    loose = {first_word[line] for line in _loose_lines(found, blank)}
+    sentences = paragraphs.union(loose, *(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
+    held = [leaf for leaf in found if leaf.kind != "rule"]
+    whole, items = (loose.union(first_word[line] for line in _firsts(held, name)) for name in ("block", "item"))
+    paragraph_tiles, block_tiles, item_tiles, sentence_tiles = (
+        _tiling(starts, text) for starts in (paragraphs, whole, items, sentences)
+    )
+    tables, table_heads = _tables(text, laid.tables, lines, first_word)
+    heads = _headings(text, found, lines, first_word)
+    return Blocks(paragraph_tiles, block_tiles, item_tiles, sentence_tiles, heads, tables, table_heads)
 
 
 def _tiling(starts: set[int], text: str) -> Ints:
@@ -119,11 +147,29 @@ def _plain_leaves(text: str, lines: list[int], blank: list[bool]) -> list[Leaf]:
     for line, is_blank in enumerate([*blank, True]):
         begins = not is_blank and (first is None or _LIST_ITEM.match(text, lines[line], lines[line + 1]))
         if first is not None and (is_blank or begins):
-            found.append(Leaf("text", first, line))
+            found.append(Leaf("text", first, line, block=first, item=first))
             first = None
         if begins:
             first = line
     return found
+
+
+def _firsts(found: list[Leaf], name: str) -> list[int]:
+    """The first line of the first leaf of each block (or item)."""
+    lines: dict[int, int] = {}
+    for leaf in found:
+        lines.setdefault(getattr(leaf, name), leaf.first)
+    return list(lines.values())
+
+
+def _tables(text: str, tables: list[tuple[int, int]], lines: list[int], first_word: list[int]) -> tuple[Spans, Spans]:
+    """The spans of the tables and of their header rows."""
+    starts = np.array([first_word[first] for first, _ in tables], np.int64)
+    ends, heads = (
+        np.array([_end(text, Leaf("row", first, stop), lines) for first, stop in rows], np.int64)
+        for rows in (tables, [(first, first + 1) for first, _ in tables])
+    )
+    return Spans(starts, ends), Spans(starts, heads)
 
 
 def _headings(text: str, found: list[Leaf], lines: list[int], first_word: list[int]) -> tuple[Heading, ...]:

@@ -99,7 +99,8 @@ class Chunks:
     """The chunks of one document, column by column, in order of start; (n,) each.
 
     `heads` is context that a chunk needs of its own (the header row of the table it continues), one text a chunk, ''
-    where it needs none; empty where no chunk does. `lost` is what a library returned that is not in the document.
+    where it needs none; empty where no chunk does. `lost` is what a library returned that is not in the text it was
+    given, each with the place where that text begins.
     """
 
     starts: Ints
@@ -107,7 +108,7 @@ class Chunks:
     returned_starts: Ints
     returned_ends: Ints
     heads: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    lost: tuple[tuple[int, str], ...] = ()
 
     @classmethod
     def plain(cls, starts: Ints, ends: Ints) -> Chunks:
@@ -128,7 +129,20 @@ class Chunks:
 
 
 @dataclass(frozen=True, eq=False)
-class Document:
+class Keeper:
+    """What keeps with it what was found in it once."""
+
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
+
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """The value kept under `key`, made at the first request."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        return self.kept[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Document(Keeper):
     """One source text. What is found in it once (words, sentences, sections) is kept with it: `chunking.segments`."""
 
     id: str
@@ -136,13 +150,6 @@ class Document:
     title: str = ""
     date: str = ""
     markdown: bool = True
-    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
-
-    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The value kept under `key`, made at the first request."""
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +184,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class Corpus(Keeper):
     """Documents that are searched together, and the questions asked of them."""
 
     documents: tuple[Document, ...]

@@ -52,6 +52,12 @@ class Ruler:
             return ends
         return self.before[np.searchsorted(self.atoms.starts, ends, "left")]
 
+    def listed(self, length: int) -> Spans:
+        """The atoms, also where they were left out because every one of `length` characters is one."""
+        if self.before is None and not len(self.atoms.starts):
+            return Spans(np.arange(length), np.arange(1, length + 1))
+        return self.atoms
+
     @property
     def even(self) -> bool:
         """Whether every atom is one unit long, so that a window is arithmetic."""

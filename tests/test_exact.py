@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from chunking.context import prefixes
+from chunking.joined import alone
 from chunking.registry import cut, flag_names, flags
 from chunking.types import Chunks, Document
 from tests.fakes import Table, letter_pieces
@@ -33,7 +34,7 @@ def flagged(text: str, name: str, **settings: Any) -> list[tuple[str, ...]]:
     """The flags of each chunk."""
     document = Document("d", text)
     chunks = cut(document, name, settings, "document", letter_pieces)
-    return [flag_names(bits) for bits in flags(document, name, settings, chunks, letter_pieces).tolist()]
+    return [flag_names(bits) for bits in flags(alone(document), name, settings, chunks, letter_pieces).tolist()]
 
 
 # Words, headings included: section 1 holds 2 + 2, section 2 2 + 6 (one paragraph, two sentences of 3), section 3 2 + 1.
@@ -78,9 +79,13 @@ class TestRecursive:
         cuts = ["# One", "ant bee", "# Two", "Ice is", "cold. Fog", "was wet.", "# Three", "end"]
         assert texts(GUIDE, "recursive", size=2) == cuts
 
-    def test_a_chunk_of_a_heading_alone_does_not_end_with_one(self) -> None:
-        """'# One' is all there is in its chunk: nothing stands before the heading that it could be parted from."""
-        assert flagged(GUIDE, "recursive", size=2) == [()] * 8
+    def test_a_heading_alone_in_its_chunk_was_parted_from_its_text(self) -> None:
+        """'# One' | 'ant bee' | '# Two' | three chunks of two words | '# Three' | 'end'."""
+        left = ("heading_last",)
+        assert flagged(GUIDE, "recursive", size=2) == [left, (), left, (), (), (), left, ()]
+
+    def test_a_heading_with_nothing_below_it_is_a_chunk_by_rights(self) -> None:
+        assert flagged("# One\n\n# Two\n\nend", "section") == [(), ()]
 
     def test_overlap_repeats_whole_pieces(self) -> None:
         """Limit 4, three sentences of 2 words, one paragraph of 6 split into sentences.

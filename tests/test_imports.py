@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "app": {"pages", "chunking", "cache", "data"},
     "chunkscope": {"chunking", "cache", "data"},
 }
-CORE_LIBRARIES = {"numpy", "markdown_it", "mdit_py_plugins", "sentencex"}
+CORE_LIBRARIES = {"numpy", "bm25s", "markdown_it", "mdit_py_plugins", "sentencex"}
 
 
 def part_of(path: Path) -> str:

@@ -195,8 +195,9 @@ def test_next_fit(
     """Pieces join while their sum is within the size; overlap repeats pieces that leave room for a new one."""
     high = np.cumsum(lengths)
     low = high - lengths
-    pieces = Pieces(low, high, low.tolist(), high.tolist(), breaks)
-    assert list(zip(*pack(pieces, size, overlap), strict=True)) == expected
+    pieces = Pieces(low, high, low, high, np.array(breaks))
+    firsts, lasts = pack(pieces, size, overlap)
+    assert list(zip(firsts.tolist(), lasts.tolist(), strict=True)) == expected
 
 
 def test_no_measure_is_ever_out_of_range_or_undefined() -> None:

@@ -8,13 +8,14 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from chunking.parts import SCOPES, level_starts
-from chunking.registry import STRATEGIES, Choice, Number, cut, flag_names, flags
-from chunking.segments import blocks, headings, words
+from chunking.joined import SCOPES, alone
+from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, cut, flag_names, flags
+from chunking.segments import blocks, headings, level_starts, words
 from chunking.types import Document
 from tests.fakes import BagOfWords, letter_pieces, spaced_pieces
 
@@ -60,10 +61,15 @@ def settings_of(draw: st.DrawFn, name: str) -> dict[str, Any]:
     for parameter in reversed(STRATEGIES[name].parameters):
         if isinstance(parameter, Choice):
             values[parameter.name] = draw(st.sampled_from(parameter.values))
+        elif isinstance(parameter, Numbers):
+            values[parameter.name] = tuple(
+                sorted(draw(st.sets(st.integers(1, 40), min_size=1, max_size=parameter.most)))
+            )
         elif isinstance(parameter.default, float):
             values[parameter.name] = draw(st.floats(parameter.lowest, parameter.highest, allow_nan=False))
         else:
-            values[parameter.name] = draw(st.integers(int(parameter.lowest), 40))
+            highest = min(parameter.highest, max(40, 3 * parameter.lowest))
+            values[parameter.name] = draw(st.integers(int(parameter.lowest), int(highest)))
     for parameter in STRATEGIES[name].parameters:
         if isinstance(parameter, Number) and parameter.below:
             values[parameter.name] = min(values[parameter.name], values[parameter.below] - 1)
@@ -173,9 +179,9 @@ LIMITED = [name for name, strategy in STRATEGIES.items() if strategy.limit]
 def test_the_limit_holds_in_its_unit_or_the_chunk_is_flagged_and_cannot_be_cut(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))
     document = case.document
-    limit, unit = case.settings[STRATEGIES[name].limit], case.settings["unit"]
+    limit, unit = max(np.atleast_1d(case.settings[STRATEGIES[name].limit])), case.settings["unit"]
     made = cut(document, name, case.settings, case.scope, TOKENIZERS[case.tokenizer], EMBED)
-    bits = flags(document, name, case.settings, made, TOKENIZERS[case.tokenizer]).tolist()
+    bits = flags(alone(document), name, case.settings, made, TOKENIZERS[case.tokenizer]).tolist()
     for (start, end, _, _), bit in zip(made, bits, strict=True):
         if "over_limit" in flag_names(bit):
             inner = cuts_allowed(name, case, document)
@@ -194,9 +200,10 @@ def length(document: Document, start: int, end: int, unit: str, tokenizer: str) 
 
 def cuts_allowed(name: str, case: Case, document: Document) -> list[int]:
     """Where a chunk over the limit could still have been cut, had the strategy been allowed to go on."""
-    finest = {"fixed": "atom", "sentence": "sentence", "paragraph": "paragraph", "semantic": "sentence",
-              "recursive": "word",
-              "parent_child": "atom" if case.settings.get("base") == "fixed" else "word"}[name]  # fmt: skip
+    bases = {"fixed": "atom", "sentence": "sentence", "recursive": "word"}
+    finest = {**bases, "paragraph": "paragraph", "semantic": "sentence", "structure": "block", "cluster": "atom",
+              "parent_child": bases.get(case.settings.get("base", "")),
+              "multi": bases.get(case.settings.get("base", ""))}[name]  # fmt: skip
     if case.settings.get("oversize") == "cut":
         finest = "atom" if name == "recursive" else "word"
     if finest != "atom":
@@ -217,7 +224,7 @@ def inseparable(case: Case, place: int) -> bool:
     return not held or any(start < place < end and not case.text[start:place].isspace() for start, end in spans)
 
 
-@pytest.mark.parametrize("name", ["fixed", "sentence", "paragraph", "recursive", "semantic"])
+@pytest.mark.parametrize("name", ["fixed", "sentence", "paragraph", "recursive", "structure", "semantic", "cluster"])
 @given(data=st.data())
 def test_no_chunk_lies_wholly_inside_another(name: str, data: st.DataObject) -> None:
     found = chunks_of(name, data.draw(cases(name)))
@@ -314,10 +321,12 @@ def invalid_settings() -> list[Any]:
     return found
 
 
-def refused(parameter: Number | Choice) -> list[Any]:
+def refused(parameter: Parameter) -> list[Any]:
     """Values out of range, of the wrong kind, and no values at all."""
     if isinstance(parameter, Choice):
         return ["", "letters", None, 3, ["words"]]
+    if isinstance(parameter, Numbers):
+        return [[], [0], [5, 5], [parameter.highest + 1], list(range(1, parameter.most + 2)), [2.5], "20", None, True]
     fraction = [2.5] if isinstance(parameter.default, int) else []
     ends = [parameter.lowest - 1, parameter.highest + 1, 10**400, -(10**400)]
     return [*ends, *fraction, "20", None, True, float("nan"), float("inf"), float("-inf"), [5]]

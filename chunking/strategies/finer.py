@@ -1,12 +1,13 @@
-"""Cutting what is over the limit at the next finer boundary: shared by `sentence`, `paragraph` and `recursive`."""
+"""Cutting what is over the limit at the next finer boundary: shared by strategies that know several boundaries."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from chunking.parts import Part, Pieces, solid_starts
-from chunking.types import Spans
-from chunking.units import Unit, ruler
+from chunking.joined import solid_starts
+from chunking.parts import Part, Pieces, lengths, parted
+from chunking.types import Ints, Spans
+from chunking.units import Unit
 
 
 def cut_oversize(part: Part, levels: tuple[str, ...], size: int, unit: Unit) -> Pieces:
@@ -14,39 +15,32 @@ def cut_oversize(part: Part, levels: tuple[str, ...], size: int, unit: Unit) -> 
 
     What is over the limit at the last level stays as it is.
     """
-    rule = ruler(part.document, unit)
-    tiles = part.tiles(levels[0])
-    over = rule.high(tiles.ends) - rule.low(tiles.starts) > size
-    flat = [tiles.starts]
+    pieces = part.pieces(levels[0], unit)
+    columns = pieces[:4]
+    kept: list[tuple[Ints, ...]] = []
     for level in levels[1:]:
+        over = columns[3] - columns[2] > size
         if not over.any():
             break
-        parents = Spans(tiles.starts[over], tiles.ends[over])
-        tiles = _inside(parents, _finer(part, level, unit))
-        flat.append(tiles.starts)
-        over = rule.high(tiles.ends) - rule.low(tiles.starts) > size
-    if len(flat) == 1:
-        return part.pieces(levels[0], unit)
-    return part.measured(part.parted(np.unique(np.concatenate(flat))), unit)
+        kept.append(tuple(column[~over] for column in columns))
+        parents = Spans(columns[0][over], columns[1][over])
+        tiles = parted(part.source, parents, _starts(part, level, unit))
+        columns = (*tiles, *lengths(part.ruler(unit), tiles))
+    if not kept:
+        return pieces
+    starts, ends, low, high = (np.concatenate(column) for column in zip(*kept, columns, strict=True))
+    order = np.argsort(starts, kind="stable")  # a merge of sorted runs
+    starts = starts[order]
+    return Pieces(starts, ends[order], low[order], high[order], np.searchsorted(starts, part.regions.starts))
 
 
-def _finer(part: Part, level: str, unit: Unit) -> Spans:
-    return part.tiles(level) if level != "atom" else part.keep(("atom tiles", unit), lambda: _atoms(part, unit))
+def _starts(part: Part, level: str, unit: Unit) -> Ints:
+    source = part.source
+    return source.level(level) if level != "atom" else source.keep(("atoms", unit), lambda: _atoms(part, unit))
 
 
-def _atoms(part: Part, unit: Unit) -> Spans:
-    """The words of a part, cut into the atoms of a unit."""
-    atoms = ruler(part.document, unit).atoms.starts
-    if not len(atoms):
-        words = part.tiles("word")
-        lengths = words.ends - words.starts
-        first = np.cumsum(lengths) - lengths
-        atoms = np.repeat(words.starts - first, lengths) + np.arange(int(lengths.sum()))
-    return part.parted(np.union1d(part.tiles("word").starts, solid_starts(part.document, atoms)))
-
-
-def _inside(parents: Spans, tiles: Spans) -> Spans:
-    """The tiles that lie in one of the parents, which begin and end where tiles do."""
-    place = np.searchsorted(parents.starts, tiles.starts, "right") - 1
-    inside = (place >= 0) & (tiles.starts < parents.ends[place])
-    return Spans(tiles.starts[inside], tiles.ends[inside])
+def _atoms(part: Part, unit: Unit) -> Ints:
+    """Where the atoms of a unit begin, and the words."""
+    source = part.source
+    atoms = part.ruler(unit).listed(len(source.text)).starts
+    return np.union1d(source.level("word"), solid_starts(source.words, atoms))

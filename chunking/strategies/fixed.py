@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from chunking.pack import pack
-from chunking.parts import Part, Pieces, joined, solid_starts, trimmed
+from chunking.joined import solid_starts, trimmed
+from chunking.pack import packed
+from chunking.parts import Part, Pieces
 from chunking.types import Chunks, Ints, Spans
-from chunking.units import Ruler, Unit, ruler
+from chunking.units import Unit
 
 
 def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
@@ -15,21 +16,20 @@ def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
     a window takes whole ones only.
     Example: size 3, overlap 1 over the words 'ant bee cat dog' -> 'ant bee cat', 'cat dog'
     """
-    rule = ruler(part.document, unit)
+    rule = part.ruler(unit)
     if not rule.even:
-        atoms = part.keep(("atoms", unit), lambda: _atoms(part, rule, unit))
-        return joined(atoms, *pack(atoms, size, overlap))
+        return packed(part.keep(("atoms", unit), lambda: _atoms(part, unit)), size, overlap)
     low, high = rule.low(part.regions.starts), rule.high(part.regions.ends)
     starts, ends, region = _windows(low, high, size, overlap)
     if rule.before is None:
-        return Chunks.plain(*_distinct(trimmed(part.document, Spans(starts, ends))))
+        return Chunks.plain(*_distinct(trimmed(part.source.words, Spans(starts, ends))))
     starts = np.maximum(rule.atoms.starts[starts], part.regions.starts[region])
     windows = Spans(starts, np.minimum(rule.atoms.ends[ends - 1], part.regions.ends[region]))
-    return Chunks.plain(*(windows if unit.name == "words" else _distinct(trimmed(part.document, windows))))
+    return Chunks.plain(*(windows if unit.name == "words" else _distinct(trimmed(part.source.words, windows))))
 
 
-def _atoms(part: Part, rule: Ruler, unit: Unit) -> Pieces:
-    return part.measured(part.parted(solid_starts(part.document, rule.atoms.starts)), unit)
+def _atoms(part: Part, unit: Unit) -> Pieces:
+    return part.measured(part.parted(solid_starts(part.source.words, part.ruler(unit).atoms.starts)), unit)
 
 
 def _windows(low: Ints, high: Ints, size: int, overlap: int) -> tuple[Ints, Ints, Ints]:

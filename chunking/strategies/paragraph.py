@@ -1,7 +1,7 @@
 """`paragraph`: whole paragraphs, packed up to a limit."""
 
-from chunking.pack import pack
-from chunking.parts import Part, joined
+from chunking.pack import packed
+from chunking.parts import Part
 from chunking.strategies.finer import cut_oversize
 from chunking.types import Chunks
 from chunking.units import Unit
@@ -17,4 +17,4 @@ def paragraph(part: Part, size: int, unit: Unit, oversize: str) -> Chunks:
         pieces = part.pieces("paragraph", unit)
     else:
         pieces = cut_oversize(part, ("paragraph", "sentence", "word"), size, unit)
-    return joined(pieces, *pack(pieces, size))
+    return packed(pieces, size)

@@ -12,7 +12,7 @@ from chunking.units import Unit
 def parent_child(part: Part, child: int, parent: int, base: str, unit: Unit) -> Chunks:
     """Children of at most `child` units inside parents of at most `parent` units, both cut by `base`."""
     parents = _cut(part, parent, base, unit)
-    children = _cut(Part(part.document, Spans(parents.starts, parents.ends)), child, base, unit)
+    children = _cut(Part(part.source, Spans(parents.starts, parents.ends)), child, base, unit)
     place = np.searchsorted(parents.starts, children.starts, "right") - 1
     return Chunks(children.starts, children.ends, parents.starts[place], parents.ends[place])
 

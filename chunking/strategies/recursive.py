@@ -1,7 +1,7 @@
 """`recursive`: sections, then paragraphs, sentences and words, as far as the limit asks; then next fit."""
 
-from chunking.pack import pack
-from chunking.parts import Part, joined
+from chunking.pack import packed
+from chunking.parts import Part
 from chunking.strategies.finer import cut_oversize
 from chunking.types import Chunks
 from chunking.units import Unit
@@ -17,4 +17,4 @@ def recursive(part: Part, size: int, overlap: int, unit: Unit, oversize: str) ->
     """
     levels = _LEVELS if oversize == "keep" else (*_LEVELS, "atom")
     pieces = cut_oversize(part, levels, size, unit)
-    return joined(pieces, *pack(pieces, size, overlap))
+    return packed(pieces, size, overlap)

@@ -1,7 +1,7 @@
 """`sentence`: whole sentences, packed up to a limit."""
 
-from chunking.pack import pack
-from chunking.parts import Part, joined
+from chunking.pack import packed
+from chunking.parts import Part
 from chunking.strategies.finer import cut_oversize
 from chunking.types import Chunks
 from chunking.units import Unit
@@ -15,4 +15,4 @@ def sentence(part: Part, size: int, overlap: int, unit: Unit, oversize: str) -> 
     pieces = (
         part.pieces("sentence", unit) if oversize == "keep" else cut_oversize(part, ("sentence", "word"), size, unit)
     )
-    return joined(pieces, *pack(pieces, size, overlap))
+    return packed(pieces, size, overlap)

@@ -10,8 +10,8 @@ import streamlit as st
 
 from chunking.context import CONTEXTS
 from chunking.index import Config
-from chunking.parts import SCOPES
-from chunking.registry import STRATEGIES, Choice, Number, Strategy
+from chunking.joined import SCOPES
+from chunking.registry import STRATEGIES, Choice, Number, Parameter, Strategy
 from pages.parts.address import choose, chosen
 
 _BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
@@ -55,13 +55,22 @@ def unpacked(text: str) -> Config | None:
     for parameter in strategy.parameters:
         if parameter.name in values:
             given = values[parameter.name]
-            settings[parameter.name] = given if isinstance(parameter, Choice) else _number(given, parameter.default)
+            settings[parameter.name] = _read(parameter, given)
     axes = {name: values[name] for name in ("scope", "context") if name in values}
     try:
         return Config.of(strategy.name, settings, **axes, k=int(_number(values.get("k", ""), 5)),
                          budget=int(_number(values.get("budget", ""), 0)) or None)  # fmt: skip
     except ValueError:
         return None
+
+
+def _read(parameter: Parameter, text: str) -> Any:
+    """The value of a parameter as the address has it."""
+    if isinstance(parameter, Choice):
+        return text
+    if isinstance(parameter, Number):
+        return _number(text, parameter.default)
+    return tuple(int(part) for part in text.split(",") if part.isdecimal())
 
 
 def select(name: str, label: str, options: Sequence[str], default: str, words: Callable[[str], str], help: str) -> str:
