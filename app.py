@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,8 +14,8 @@ from cache.watched import Watched
 from chunking.basics import basic_configs
 from chunking.experiment import Trial, search
 from chunking.index import Config, build
-from chunking.types import Corpus, Document
-from pages.parts import address, ask, controls, figures, post, resources, sources
+from chunking.types import Corpus, Describe, Document
+from pages.parts import address, ask, contextual, controls, figures, post, resources, sources
 from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
@@ -49,7 +50,7 @@ def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
         corpus = sources.pick_corpus()
         embedder = sources.pick_embedder()
     with cutting:
-        return controls.pick(tokens=bool(embedder and embedder.token_spans)), corpus, embedder
+        return controls.pick(embedder), corpus, embedder
 
 
 def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
@@ -70,7 +71,15 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
             figures.cut_figures(index)
         return
     watched = _watched(embedder, figure_spot.empty())
-    index = build(corpus, config, watched)
+    describe: Describe | None = None
+    if config.context == "contextual":
+        with figure_spot:
+            describe = contextual.described(corpus, config, watched)
+        if describe is None:
+            index = build(corpus, replace(config, context="none", chat=""), watched)
+            post.show(text_spot, index, document, None, (), asked)
+            return
+    index = build(corpus, config, watched, describe=describe)
     post.show(text_spot, index, document, None, (), asked)
     trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
     found = search(index, question, watched) if question else []
@@ -114,7 +123,11 @@ def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
 def _pinned(corpus: Corpus, watched: Watched) -> Trial | None:
     """The trial of the pinned setting, if there is one."""
     config = controls.unpacked(address.chosen("pin"))
-    return resources.measured(corpus, config, watched) if config else None
+    if config is None:
+        return None
+    # A pinned setting is measured again after a reload; the chunks that it needs described were described then.
+    describe = resources.chat(config.chat) if config.chat else None
+    return resources.measured(corpus, config, watched, describe=describe)
 
 
 def _pin(config: Config, pinned: Trial | None) -> None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from chunking.context import CONTEXTS
 from chunking.experiment import Result, Trial, run
-from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, build
+from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble, build
 from chunking.joined import SCOPES
-from chunking.registry import STRATEGIES, Choice, strategy_named
-from chunking.types import Corpus, Embed
+from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, strategy_named
+from chunking.types import Corpus, Describe, Embed
 
 
 class _Parser(argparse.ArgumentParser):
@@ -56,6 +58,8 @@ def _parser() -> argparse.ArgumentParser:
         "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
     )
     evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV or JSONL file of questions")
+    evaluating.add_argument("--chunks", type=Path, metavar="FILE",
+                            help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
     evaluating.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
     evaluating.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
     amount = evaluating.add_mutually_exclusive_group()
@@ -64,13 +68,15 @@ def _parser() -> argparse.ArgumentParser:
     evaluating.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
     evaluating.set_defaults(command=_evaluate)
     for command in (cutting, evaluating):
-        command.add_argument("--strategy", required=True, metavar="NAME", help=", ".join(STRATEGIES))
+        command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
         command.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy"
         )
         command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
         command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
         command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
+        command.add_argument("--chat", default="", metavar="ollama:MODEL",
+                             help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
         command.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
@@ -79,19 +85,39 @@ def _settings_help() -> str:
     lines = ["strategies and their settings (--set NAME=VALUE):"]
     for strategy in STRATEGIES.values():
         lines.append(f"  {strategy.name:16} {strategy.summary}")
-        for parameter in strategy.parameters:
-            allowed = (
-                "|".join(parameter.values)
-                if isinstance(parameter, Choice)
-                else f"{parameter.lowest}..{parameter.highest}"
-            )
-            lines.append(f"    {parameter.name}={parameter.default}  ({allowed}) {parameter.help}")
+        lines += [f"    {parameter.name}={_shown(parameter.default)}  ({_allowed(parameter)}) {parameter.help}"
+                  for parameter in strategy.parameters]  # fmt: skip
     return "\n".join(lines)
 
 
+def _allowed(parameter: Parameter) -> str:
+    if isinstance(parameter, Choice):
+        return "|".join(parameter.values)
+    return f"{parameter.lowest}..{parameter.highest}"
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 def _config(options: argparse.Namespace, **axes: Any) -> Config:
+    if not options.strategy:
+        raise ValueError(f"name a strategy with --strategy: {', '.join(STRATEGIES)}")
+    chat = _chat_name(options) if options.context == "contextual" else ""
     return Config.of(options.strategy, _settings(options.strategy, options.set), scope=options.scope,
-                     context=options.context, **axes)  # fmt: skip
+                     context=options.context, chat=chat, **axes)  # fmt: skip
+
+
+def _chat_name(options: argparse.Namespace) -> str:
+    """The chat model that is named, else one that the Ollama server has; ValueError where there is none."""
+    if options.chat:
+        return str(options.chat)
+    from cache import default_chat_name
+
+    choice = default_chat_name()
+    if not choice.name:
+        raise ValueError(choice.sentence)
+    return choice.name
 
 
 def _settings(strategy: str, given: Sequence[str]) -> dict[str, Any]:
@@ -102,9 +128,16 @@ def _settings(strategy: str, given: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
-        is_text = name not in kinds or isinstance(kinds[name], Choice)
-        settings[name] = value if is_text else _number(name, value)
+        settings[name] = _value(kinds.get(name), name, value)
     return settings
+
+
+def _value(parameter: Parameter | None, name: str, text: str) -> Any:
+    if isinstance(parameter, Number):
+        return _number(name, text)
+    if isinstance(parameter, Numbers):
+        return [_number(name, part) for part in text.split(",")]
+    return text
 
 
 def _number(name: str, text: str) -> float:
@@ -123,7 +156,10 @@ def _cut(options: argparse.Namespace) -> None:
     document, notes = read_document(options.file.name, options.file.read_bytes())
     _say(notes)
     needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
-    index = build(Corpus((document,)), config, _embedder(options.embedder) if needs_model else None)
+    corpus = Corpus((document,))
+    embed = _embedder(options.embedder) if needs_model else None
+    index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
+    _say(_lost(index))
     chunks = index.chunks(0)
     if options.json:
         _print_json({
@@ -143,8 +179,9 @@ def _cut(options: argparse.Namespace) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     from data.bundled import POSTS, QUESTIONS, load
 
-    config = _config(options, search=options.search, pooling=options.pooling, k=options.k, budget=options.budget,
-                     repeats=options.repeats)  # fmt: skip
+    axes = {"search": options.search, "pooling": options.pooling, "k": options.k, "budget": options.budget,
+            "repeats": options.repeats}  # fmt: skip
+    config = None if options.chunks else _config(options, **axes)
     if options.documents and not options.questions:
         raise ValueError("--documents needs --questions: a trial is measured on questions")
     questions = options.questions or QUESTIONS
@@ -152,11 +189,62 @@ def _evaluate(options: argparse.Namespace) -> None:
     _say([*report.problems, *report.notes])
     if not corpus.questions:
         raise ValueError(f"no question of {questions} could be used")
-    trial = run(corpus, config, _embedder(options.embedder))
+    embed = _embedder(options.embedder)
+    if config is None:
+        index = _brought(options, corpus, axes)
+        trial = run(corpus, index.config, embed, index)
+    else:
+        index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
+        _say(_lost(index))
+        trial = run(corpus, config, embed, index)
     if options.json:
         _print_json(trial_object(trial))
     else:
         print("\n".join(_summary(trial)))
+
+
+def _brought(options: argparse.Namespace, corpus: Corpus, axes: dict[str, Any]) -> Index:
+    """The index of the chunks of a file; what could not be used of it, and what was noticed, on standard error."""
+    from data.chunks import read_chunks
+
+    if options.strategy or options.set:
+        raise ValueError("give --chunks or a strategy with its settings, not both")
+    if options.context == "contextual" or options.scope != "document":
+        raise ValueError("chunks that are brought along are as they are: --scope and context contextual do not apply")
+    if not options.chunks.is_file():
+        raise ValueError(f"there is no file {options.chunks}")
+    cuts, report = read_chunks(options.chunks.name, options.chunks.read_bytes(), corpus.documents)
+    _say([*report.problems, *report.notes])
+    config = Config.of("whole", context=options.context, **axes)
+    given = (("file", options.chunks.name),)
+    return assemble(corpus, replace(config, strategy="chunks", settings=given), cuts)
+
+
+def _describe(corpus: Corpus, config: Config, embed: Embed | None) -> Describe | None:
+    """The chat model that describes the chunks, after it was said what that costs; None where the context needs none."""
+    if config.context != "contextual":
+        return None
+    from cache import open_chat
+    from cache.described import Described
+
+    chat = open_chat(config.chat)
+    index = build(corpus, replace(config, context="none", chat=""), embed)
+    texts = [[document.text[chunk.start : chunk.end] for chunk in index.chunks(number)]
+             for number, document in enumerate(corpus.documents)]  # fmt: skip
+    costs = [chat.estimate(document, mine) for document, mine in zip(corpus.documents, texts, strict=True)]
+    calls, cached = sum(cost.calls for cost in costs), sum(cost.cached for cost in costs)
+    tokens, answers = sum(cost.prompt_tokens for cost in costs), sum(cost.answer_tokens for cost in costs)
+    _say([f"{config.chat} describes {calls} chunks, {cached} are described already: {calls} calls, at most about "
+          f"{tokens} tokens read and {answers} written; stopping keeps what is done", *chat.warnings])  # fmt: skip
+    return Described(chat, calls, lambda done, total: _progress(done, total, "described"))
+
+
+def _lost(index: Index) -> list[str]:
+    """What a library returned that is not in its document, in one line for each document."""
+    count = Counter(name for name, _ in index.lost)
+    first = {name: text for name, text in reversed(index.lost)}
+    return [f"{name}: {number} texts that the library returned are not in the document and are left out, "
+            f"the first is {first[name][:60]!r}" for name, number in count.items()]  # fmt: skip
 
 
 def _embedder(name: str) -> Embed:
@@ -169,8 +257,8 @@ def _embedder(name: str) -> Embed:
     return Watched(embedder, _progress)
 
 
-def _progress(done: int, total: int) -> None:
-    print(f"\rembedded {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+def _progress(done: int, total: int, what: str = "embedded") -> None:
+    print(f"\r{what} {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
 
 
 def trial_object(trial: Trial) -> dict[str, Any]:
@@ -179,7 +267,7 @@ def trial_object(trial: Trial) -> dict[str, Any]:
     return {
         "config": {"strategy": config.strategy, "settings": config.values, "scope": config.scope, "context": config.context,
                    "pooling": config.pooling, "search": config.search, "k": config.k, "budget": config.budget,
-                   "repeats": config.repeats, "embedder": trial.embedder},
+                   "repeats": config.repeats, "chat": config.chat, "embedder": trial.embedder},
         "questions": len(trial.results),
         "chunks": len(index),
         "words_per_chunk": float(index.words.mean()),
@@ -201,6 +289,8 @@ def trial_object(trial: Trial) -> dict[str, Any]:
         "mean_reciprocal_rank": trial.reciprocal_rank,
         "truncated_chunks": trial.truncated_chunks,
         "unread_share": index.unread_share(trial.read_ends),
+        "flags": index.flag_counts,
+        "lost": [{"document": name, "text": text} for name, text in index.lost],
         "misses": trial.misses,
         "per_question": [_result_object(result) for result in trial.results],
     }  # fmt: skip
@@ -231,6 +321,11 @@ def _summary(trial: Trial) -> list[str]:
         f"(95% interval {_percent(low)} to {_percent(high)}; {values['hit_rate_interval_method']})",
         f"split: {_percent(values['split_share'])}   coverage: {_percent(values['coverage'])}   "
         f"precision: {_percent(values['precision'])}   words sent: {values['words_sent']:.0f}",
+        *(
+            ["flags: " + ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in values["flags"].items())]
+            if any(values["flags"].values())
+            else []
+        ),
         f"truncated: {values['truncated_chunks']} chunks, {_percent(values['unread_share'])} of the text never read",
         "misses: " + ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in values["misses"].items()),
     ]

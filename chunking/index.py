@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunking.context import CONTEXTS, prefixes, with_prefix
 from chunking.joined import SCOPES, Joined, joined
-from chunking.registry import STRATEGIES, checked, cut_joined, flag_names, flags, strategy_named
+from chunking.registry import FLAGS, STRATEGIES, checked, cut_joined, flag_names, flags, strategy_named
 from chunking.types import Chunk, Chunks, Corpus, Describe, Embed, Ints, Passage, TokenSpans
 from chunking.units import Ruler, Unit
 
@@ -37,6 +37,7 @@ class Config:
     k: int = 5
     budget: int | None = None
     repeats: str = "skip"
+    chat: str = ""  # the chat model of contextual context
 
     @classmethod
     def of(cls, strategy: str, settings: dict[str, Any] | None = None, **axes: Any) -> Config:
@@ -47,6 +48,8 @@ class Config:
                               ("repeats", REPEATS)):  # fmt: skip
             if getattr(config, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(config, name)!r}")
+        if (config.context == "contextual") != bool(config.chat):
+            raise ValueError("context contextual and a chat model go together: give both or neither")
         if type(config.k) is not int or not 1 <= config.k <= 20:
             raise ValueError(f"k must be a whole number from 1 to 20, got {config.k!r}")
         if config.budget is not None and (type(config.budget) is not int or config.budget < 1):
@@ -181,6 +184,11 @@ class Index:
         starts, ends = self.matched
         distinct = _covered(begun, starts, ends)
         return int((begun[ends] - begun[starts]).sum()) / distinct - 1 if distinct else 0.0
+
+    @property
+    def flag_counts(self) -> dict[str, int]:
+        """How many chunks have each flag."""
+        return {name: int((self.flags >> place & 1).sum()) for place, name in enumerate(FLAGS)}
 
     def chunks(self, document: int) -> list[Chunk]:
         """The chunks of the document of that number."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class Strategy:
     limit: str = ""
     embeds: bool = False  # cutting needs the embedder
     merges: bool = False  # returned spans overlap, and their union is sent
-    library: str = ""  # the package that cuts, on PyPI
+    module: str = ""  # of the library that cuts: what cannot be found where it is not installed
 
 
 def _size(help: str = "The most a chunk may hold.") -> Number:
@@ -122,13 +123,13 @@ _ROWS = (
              structure, (_size(), _UNIT, _oversize("cut", "A block over the limit: cut between rows, items or sentences, or kept whole.")),
              "size"),
     Strategy("semantic", "Semantic", "A new chunk wherever two neighbouring sentences are unlike.", semantic,
-             (Choice("by", "Cut by", "threshold", ("threshold", "percentile"),
+             (Choice("cut_by", "Cut by", "threshold", ("threshold", "percentile"),
                      "A cosine that is the same everywhere, or the share of a document's sentence borders that are not cut."),
               Number("threshold", "Threshold", 0.25, tuple(round(0.05 * step, 2) for step in range(17)), -1, 1,
-                     "Cosine of two neighbouring sentences below which a new chunk begins.", sized=False, when=("by", "threshold")),
+                     "Cosine of two neighbouring sentences below which a new chunk begins.", sized=False, when=("cut_by", "threshold")),
               Number("percentile", "Percentile", 90.0, (50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0, 98.0), 0, 100,
                      "Of the distances between neighbouring sentences in a document: a new chunk begins above it.",
-                     sized=False, when=("by", "percentile")),
+                     sized=False, when=("cut_by", "percentile")),
               _size("The cap: the most a chunk may hold however alike its sentences are."),
               Number("buffer", "Buffer (sentences)", 0, (0, 1, 2, 3), 0, 10,
                      "Sentences on each side that are embedded together with one before neighbours are compared.", sized=False), _UNIT,
@@ -163,6 +164,11 @@ def strategy_named(name: str) -> Strategy:
     near = get_close_matches(name, STRATEGIES, 1)
     hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(STRATEGIES)}"
     raise ValueError(f"strategy {name!r} is not known: {hint}")
+
+
+def missing(strategy: Strategy) -> bool:
+    """Whether the library that a strategy needs is not installed."""
+    return bool(strategy.module) and find_spec(strategy.module) is None
 
 
 def checked(strategy: Strategy, settings: Settings) -> dict[str, Any]:

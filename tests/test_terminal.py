@@ -145,7 +145,7 @@ def test_hits_and_misses_add_up(model: BagOfWords, capsys: pytest.CaptureFixture
         (["evaluate", "--strategy", "fixed", "--search", "magic"], "search must be one of"),
         (["evaluate", "--strategy", "fixed", "--embedder", "word2vec"], "the embedder must be"),
         (["evaluate", "--strategy", "fixed", "--k", "many"], "invalid int value"),
-        (["evaluate"], "required: --strategy"),
+        (["evaluate"], "name a strategy with --strategy: whole, fixed"),
         (["slice"], "invalid choice"),
     ],
 )  # fmt: skip

@@ -13,18 +13,18 @@ from chunking.units import Unit
 
 
 def semantic(
-    part: Part, by: str, threshold: float, percentile: float, size: int, buffer: int, unit: Unit, oversize: str, embed: Embed
+    part: Part, cut_by: str, threshold: float, percentile: float, size: int, buffer: int, unit: Unit, oversize: str, embed: Embed
 ) -> Chunks:  # fmt: skip
     """Packs sentences; a chunk ends where the next sentence is unlike it, or at the cap `size`.
 
-    `by` threshold: where the cosine of the two is below `threshold`; with one below every similarity it equals
-    `sentence`. `by` percentile: where their distance (1 less the cosine) is above that percentile of the distances in the
+    `cut_by` threshold: where the cosine of the two is below `threshold`; with one below every similarity it equals
+    `sentence`. `cut_by` percentile: where their distance (1 less the cosine) is above that percentile of the distances in the
     region, as LangChain's SemanticChunker and G. Kamradt's notebook do. With a `buffer` a sentence is embedded together
     with so many of its neighbours on each side. A sentence over the cap stays whole (`oversize` keep) or is cut between
     words (cut), and its words are not parted by likeness.
     """
     alike = similarities(part, embed, buffer)
-    unlike = alike < threshold if by == "threshold" else _distant(part, embed, buffer, percentile)
+    unlike = alike < threshold if cut_by == "threshold" else _distant(part, embed, buffer, percentile)
     changes = part.tiles("sentence").starts[1:][unlike]
     if oversize == "keep":
         pieces = part.pieces("sentence", unit)

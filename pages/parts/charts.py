@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 import plotly.graph_objects as go
 
@@ -13,8 +14,10 @@ from pages.parts.words import amount_of, percent, range_of, title_of
 
 # Okabe and Ito's colours, told apart by colour-blind readers; symbols differ too.
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8a00", "#7a5195", "#888888")
-_SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
-_LOOK = dict(zip(STRATEGIES, zip(_COLOURS, _SYMBOLS, strict=True), strict=True))
+_SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down", "diamond",
+            "bowtie", "hourglass", "star-square", "octagon")  # fmt: skip
+# Nine colours and fourteen symbols go round together: no two of 126 strategies look alike.
+_LOOK = dict(zip(STRATEGIES, zip(cycle(_COLOURS), cycle(_SYMBOLS), strict=False), strict=False))
 
 _TICKS = [mantissa * 10**power for power in range(6) for mantissa in (1, 2, 5)]
 

@@ -8,11 +8,14 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from cache.embedder import CachedEmbedder
 from chunking.context import CONTEXTS
-from chunking.index import Config
+from chunking.index import POOLINGS, SEARCHES, Config
 from chunking.joined import SCOPES
-from chunking.registry import STRATEGIES, Choice, Number, Parameter, Strategy
+from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, Strategy, missing
+from pages.parts import resources
 from pages.parts.address import choose, chosen
+from pages.parts.words import plain
 
 _BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _SCOPE_WORDS = {
@@ -20,29 +23,41 @@ _SCOPE_WORDS = {
     "section": "inside sections",
     "body": "inside sections, headings left out",
 }
-_CONTEXT_WORDS = {"none": "none", "title": "title", "heading": "heading", "headings": "title and headings"}
+_CONTEXT_WORDS = {"none": "none", "title": "title", "heading": "heading", "headings": "title and headings",
+                  "contextual": "a chat model's sentence"}  # fmt: skip
+_SEARCH_WORDS = {"dense": "meaning", "keyword": "keywords", "hybrid": "meaning and keywords"}
+_POOLING_WORDS = {"isolated": "of each chunk alone", "late": "in the document's context (late)"}
+_AXES = ("scope", "context", "chat", "search", "pooling")  # kept with a pinned setting
 
 
-def pick(tokens: bool) -> Config:
-    """The configuration that the widgets show. `tokens` tells whether the embedder has a tokenizer to count with."""
-    name = select("strategy", "Strategy", list(STRATEGIES), "recursive", lambda name: STRATEGIES[name].title,
-                  "How documents are cut into chunks.")  # fmt: skip
+def pick(embedder: CachedEmbedder | None) -> Config:
+    """The configuration that the widgets show; the embedder tells whether tokens can be counted and pooled late."""
+    name = select("strategy", "Strategy", list(STRATEGIES), "recursive", _strategy_words,
+                  "How documents are cut into chunks. Those of libraries cut as the library does.")  # fmt: skip
     strategy = STRATEGIES[name]
     st.caption(strategy.summary)
-    settings = _settings(strategy, tokens)
+    settings = _settings(strategy, bool(embedder and embedder.token_spans))
     scope = select("scope", "Scope", list(SCOPES), "document", _SCOPE_WORDS.__getitem__,
                    "Whether chunks may cross headings. Inside sections none does; headings left out come back only as context.")  # fmt: skip
-    context = select("context", "Context", list(CONTEXTS), "none", _CONTEXT_WORDS.__getitem__,
-                     "What is put before each chunk when it is embedded. It is not part of the chunk. A heading that the chunk begins with is not said twice.")  # fmt: skip
-    return Config.of(name, settings, scope=scope, context=context, **_amount())
+    context, chat = _context()
+    search = select("search", "Search", list(SEARCHES), "dense", _SEARCH_WORDS.__getitem__,
+                    "How chunks are ranked: by the cosine of vectors, by the words they share with the question (BM25), or by both (reciprocal rank fusion).")  # fmt: skip
+    poolings = list(POOLINGS) if embedder is None or embedder.token_sums else ["isolated"]
+    pooling = "isolated"
+    if search != "keyword" and len(poolings) > 1:
+        pooling = select("pooling", "Vectors", poolings, "isolated", _POOLING_WORDS.__getitem__,
+                         "A chunk's vector from the chunk alone, or, late chunking, from its tokens as the model read them inside the whole document. Late pooling reads everything.")  # fmt: skip
+    return Config.of(
+        name, settings, scope=scope, context=context, chat=chat, search=search, pooling=pooling, **_amount()
+    )
 
 
 def packed(config: Config) -> str:
     """A configuration as one text, for the pinned setting in the address."""
     amount = {"budget": config.budget} if config.budget else {"k": config.k}
-    return urlencode(
-        {"strategy": config.strategy, "scope": config.scope, "context": config.context, **amount, **config.values}
-    )
+    values = {name: ",".join(map(str, value)) if isinstance(value, tuple) else value for name, value in config.settings}
+    axes = {name: getattr(config, name) for name in _AXES if getattr(config, name)}
+    return urlencode({"strategy": config.strategy, **axes, **amount, **values})
 
 
 def unpacked(text: str) -> Config | None:
@@ -51,17 +66,36 @@ def unpacked(text: str) -> Config | None:
     strategy = STRATEGIES.get(values.get("strategy", ""))
     if strategy is None:
         return None
-    settings: dict[str, Any] = {}
-    for parameter in strategy.parameters:
-        if parameter.name in values:
-            given = values[parameter.name]
-            settings[parameter.name] = _read(parameter, given)
-    axes = {name: values[name] for name in ("scope", "context") if name in values}
+    settings = {
+        parameter.name: _read(parameter, values[parameter.name])
+        for parameter in strategy.parameters
+        if parameter.name in values
+    }
+    axes = {name: values[name] for name in _AXES if name in values}
     try:
         return Config.of(strategy.name, settings, **axes, k=int(_number(values.get("k", ""), 5)),
                          budget=int(_number(values.get("budget", ""), 0)) or None)  # fmt: skip
     except ValueError:
         return None
+
+
+def _strategy_words(name: str) -> str:
+    return STRATEGIES[name].title + (" (not installed)" if missing(STRATEGIES[name]) else "")
+
+
+def _context() -> tuple[str, str]:
+    """The context, and the chat model that describes chunks where it is contextual; none where no model is to be had."""
+    context = select("context", "Context", list(CONTEXTS), "none", _CONTEXT_WORDS.__getitem__,
+                     "What is put before each chunk when it is embedded and searched by keyword. It is not part of the chunk. A heading that the chunk begins with is not said twice.")  # fmt: skip
+    if context != "contextual":
+        return context, ""
+    first = resources.default_chat()
+    if not first.name:
+        st.warning(plain(f"{first.sentence} Until then chunks have no context."))
+        return "none", ""
+    names = [f"ollama:{name}" for name in resources.chats()]
+    return context, select("chat", "Chat model", list(dict.fromkeys([first.name, *names])), first.name, str,
+                           "The model that writes a sentence or two on each chunk.")  # fmt: skip
 
 
 def _read(parameter: Parameter, text: str) -> Any:
@@ -97,19 +131,36 @@ def _keep(name: str) -> None:
 
 def _settings(strategy: Strategy, tokens: bool) -> dict[str, Any]:
     """The values of a strategy's parameters. The unit is asked for first: it stands on every slider's label."""
-    numbers = [parameter for parameter in strategy.parameters if isinstance(parameter, Number)]
+    spots = {parameter.name: st.container() for parameter in strategy.parameters if not isinstance(parameter, Choice)}
     choices = [parameter for parameter in strategy.parameters if isinstance(parameter, Choice)]
-    spots = {number.name: st.container() for number in numbers}
     settings: dict[str, Any] = {}
     if choices:
         with st.expander("Unit and limits"):
             for choice in choices:
                 values = [value for value in choice.values if tokens or value != "tokens"]
                 settings[choice.name] = select(choice.name, choice.label, values, choice.default, str, choice.help)
-    for number in _in_order(numbers):
-        with spots[number.name]:
-            settings[number.name] = _number_widget(number, settings)
+    for parameter in _in_order(strategy.parameters):
+        with spots[parameter.name]:
+            if isinstance(parameter, Numbers):
+                settings[parameter.name] = _numbers_widget(parameter, settings)
+            elif parameter.when is None or settings[parameter.when[0]] == parameter.when[1]:
+                settings[parameter.name] = _number_widget(parameter, settings)
     return settings
+
+
+def _numbers_widget(numbers: Numbers, settings: Mapping[str, Any]) -> tuple[int, ...]:
+    """The values of a parameter that takes several; its defaults where none is chosen."""
+    given = _read(numbers, chosen(numbers.name)) or numbers.default
+    given = tuple(sorted({one for one in given if numbers.lowest <= one <= numbers.highest}))[: numbers.most]
+    key = f"w_{numbers.name}"
+    st.session_state[key] = list(given)
+    st.multiselect(f"{numbers.label} ({settings['unit']})", sorted({*numbers.stops, *given}), key=key, help=numbers.help,
+                   max_selections=numbers.most, on_change=_keep_numbers, args=(numbers.name,))  # fmt: skip
+    return given
+
+
+def _keep_numbers(name: str) -> None:
+    choose(name, ",".join(map(str, sorted(st.session_state[f"w_{name}"]))))
 
 
 def _number_widget(number: Number, settings: Mapping[str, Any]) -> float:
@@ -122,9 +173,10 @@ def _number_widget(number: Number, settings: Mapping[str, Any]) -> float:
     return slide(number.name, label, stops, value, number.help)
 
 
-def _in_order(numbers: list[Number]) -> list[Number]:
-    """Numbers with those first that others must stay below."""
-    return sorted(numbers, key=lambda number: bool(number.below or number.upto))
+def _in_order(parameters: Sequence[Parameter]) -> list[Number | Numbers]:
+    """What sliders are for, with those first that others must stay below."""
+    sliders = [parameter for parameter in parameters if not isinstance(parameter, Choice)]
+    return sorted(sliders, key=lambda one: isinstance(one, Number) and bool(one.below or one.upto))
 
 
 def _stops(number: Number, settings: Mapping[str, Any]) -> tuple[list[float], float]:

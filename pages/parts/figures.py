@@ -75,7 +75,7 @@ def _figures(trial: Trial, pinned: Trial | None) -> list[Figure]:
         figure("Words each", lambda t: _mean(t.index), "decimal", "off", _WORDS),
         figure("Repeated", lambda t: t.index.repeated_words, "percent", "off", _REPEATED),
         figure("Truncated", lambda t: t.truncated_chunks, "count", "inverse",
-               "Chunks longer than the model reads: the rest of them is in no vector."),
+               "Chunks longer than the model reads: the rest of them is in no vector. None where search is by keywords or pooling is late."),
         figure("Never read", lambda t: t.index.unread_share(t.read_ends), "percent", "inverse",
                "Share of the text that no vector has read, because chunks are longer than the model reads."),
         figure("Lenient", lambda t: t.mean(r.lenient_hit for r in t.results), "percent", "normal",

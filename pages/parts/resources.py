@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from cache import Choice, default_embedder_name, open_embedder
+from cache import Choice, chat_models, default_chat_name, default_embedder_name, open_chat, open_embedder
+from cache.chat import Chat
 from cache.embedder import CachedEmbedder
 from cache.store import Store, default_folder
 from chunking.experiment import Trial, run
 from chunking.index import Config, Index
-from chunking.types import Corpus, Embed, Question
+from chunking.types import Corpus, Describe, Embed, Question
 from data.bundled import bundled
 from data.documents import read_files
 from data.questions import read_questions
@@ -37,6 +38,24 @@ def embedder(name: str) -> CachedEmbedder:
 def default_choice() -> Choice:
     """The embedder to begin with, and why: an Ollama server is looked for at most once a minute."""
     return default_embedder_name()
+
+
+@st.cache_resource(show_spinner=False, ttl=60)
+def default_chat() -> Choice:
+    """The chat model to begin with; where there is none its name is '' and the sentence says what to do."""
+    return default_chat_name()
+
+
+@st.cache_resource(show_spinner=False, ttl=60)
+def chats() -> list[str]:
+    """The chat models of the Ollama server."""
+    return chat_models()
+
+
+@st.cache_resource(show_spinner=False)
+def chat(name: str) -> Chat:
+    """The chat model of that name, one for all sessions."""
+    return open_chat(name, _store())
 
 
 @st.cache_resource(show_spinner=False)
@@ -75,11 +94,13 @@ def trials(corpus: Corpus, embed: Embed) -> dict[Config, Trial]:
     return kept.setdefault((id(corpus), embed.identity), {})
 
 
-def measured(corpus: Corpus, config: Config, embed: Embed, index: Index | None = None) -> Trial:
+def measured(
+    corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
+) -> Trial:  # fmt: skip
     """The trial of a configuration, measured unless this session has it already."""
     kept = trials(corpus, embed)
     if config not in kept:
-        kept[config] = run(corpus, config, embed, index)
+        kept[config] = run(corpus, config, embed, index, describe)
         while len(kept) > _MOST_TRIALS:
             kept.pop(next(iter(kept)))
     return kept[config]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from chunking.index import Config
 from chunking.intervals import Interval
-from chunking.registry import STRATEGIES
+from chunking.registry import STRATEGIES, Number
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&])")
 REASONS = {
@@ -42,20 +43,23 @@ def title_of(config: Config) -> str:
     strategy = STRATEGIES[config.strategy]
     values = config.values
     parts = [strategy.title]
+    quiet = ("overlap", "unit", "oversize", "base", "cut_by", "buffer")
     for parameter in strategy.parameters:
         value = values[parameter.name]
-        quiet = ("overlap", "unit", "oversize", "base")
-        if parameter.name not in quiet or value != parameter.default:
-            parts.append(
-                f"{parameter.label.lower()} {value:g}"
-                if isinstance(value, float)
-                else f"{parameter.label.lower()} {value}"
-            )
-    if config.scope != "document":
-        parts.append(f"scope {config.scope}")
-    if config.context != "none":
-        parts.append(f"context {config.context}")
+        said = parameter.name not in quiet or value != parameter.default
+        if isinstance(parameter, Number) and parameter.when:
+            said = values[parameter.when[0]] == parameter.when[1]
+        if said and parameter.name != "cut_by":
+            parts.append(f"{parameter.label.lower()} {_value(value)}")
+    usual = {"scope": "document", "context": "none", "search": "dense", "pooling": "isolated"}
+    parts += [f"{name} {getattr(config, name)}" for name, value in usual.items() if getattr(config, name) != value]
     return ", ".join(parts)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " + ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def amount_of(config: Config) -> str:
