@@ -1,7 +1,7 @@
-"""Embedders and the store of their vectors; the only folder that talks to a model.
+"""Embedders, chat models, and the store of what they gave; the only folder that talks to a model.
 
-`open_embedder("minilm")` or `open_embedder("ollama:nomic-embed-text")` gives what the rest of the program calls.
-Nothing heavy is imported before one is opened.
+`open_embedder("minilm")` or `open_embedder("ollama:nomic-embed-text")` gives what the rest of the program calls for
+vectors, `open_chat("ollama:llama3.2")` what it calls for descriptions of chunks. Nothing heavy is imported before.
 """
 
 from dataclasses import dataclass
@@ -10,19 +10,30 @@ from typing import TYPE_CHECKING
 from cache.errors import EmbedderError
 
 if TYPE_CHECKING:
+    from cache.chat import Chat
     from cache.embedder import Backend, CachedEmbedder
     from cache.store import Store
 
-__all__ = ["BUILT_IN", "Choice", "EmbedderError", "default_embedder_name", "open_embedder"]
+__all__ = [
+    "BUILT_IN",
+    "Choice",
+    "EmbedderError",
+    "chat_models",
+    "default_chat_name",
+    "default_embedder_name",
+    "open_chat",
+    "open_embedder",
+]
 
 BUILT_IN = "minilm"
 OLLAMA = "ollama:"
 PREFERRED = "nomic-embed-text"
+SMALL_CHAT = "llama3.2"
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The embedder that is used unless the user picks another, and a sentence that says why."""
+    """The model that is used unless the user picks another, '' where there is none, and a sentence that says why."""
 
     name: str
     sentence: str
@@ -38,6 +49,20 @@ def open_embedder(name: str, store: "Store | None" = None, host: str | None = No
 
     backend = _backend(name, host)
     return CachedEmbedder(backend, store or Store(default_folder()))
+
+
+def open_chat(name: str, store: "Store | None" = None, host: str | None = None) -> "Chat":
+    """The chat model of that name, "ollama:MODEL", in front of the given store, else of the default one.
+
+    `host` is as for `open_embedder`.
+    """
+    model = name.removeprefix(OLLAMA).strip()
+    if not name.startswith(OLLAMA) or not model:
+        raise ValueError(f'the chat model must be "{OLLAMA}MODEL", got {name!r}')
+    from cache.chat import Chat
+    from cache.store import Store, default_folder
+
+    return Chat(model, store or Store(default_folder()), host)
 
 
 def default_embedder_name(host: str | None = None) -> Choice:
@@ -66,6 +91,41 @@ def default_embedder_name(host: str | None = None) -> Choice:
     return Choice(
         f"{OLLAMA}{model}", f"{model} of the Ollama server at {address} is used; choose minilm to do without."
     )
+
+
+def default_chat_name(host: str | None = None) -> Choice:
+    """The first chat model by name of the Ollama server that answers within two seconds.
+
+    One that runs elsewhere is never the default: the documents would leave for a machine that the user did not name.
+    """
+    from cache.ollama_address import server_host
+    from cache.ollama_client import probe
+
+    need = "Context by a chat model needs an Ollama server with a chat model"
+    try:
+        address = server_host(host)
+    except ValueError as error:
+        return Choice("", f"{need}, and {error}.")
+    server = probe(address)
+    if server is None:
+        return Choice("", f"{need}: none answers at {address}; start it or set OLLAMA_HOST.")
+    own = sorted(set(server.chat_models) - set(server.elsewhere))
+    if not own:
+        return Choice("", f"{need}: the one at {address} has none of its own; `ollama pull {SMALL_CHAT}` fetches one.")
+    return Choice(f"{OLLAMA}{own[0]}", f"{own[0]} of the Ollama server at {address} describes the chunks.")
+
+
+def chat_models(host: str | None = None) -> list[str]:
+    """The names of the chat models that can be opened, those that run elsewhere last; none where no server answers."""
+    from cache.ollama_client import probe
+
+    try:
+        server = probe(host)
+    except ValueError:  # the address: `default_chat_name` says what is wrong with it
+        return []
+    if server is None:
+        return []
+    return [f"{OLLAMA}{name}" for name in sorted(server.chat_models, key=lambda name: (name in server.elsewhere, name))]
 
 
 def _backend(name: str, host: str | None) -> "Backend":

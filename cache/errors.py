@@ -1,4 +1,4 @@
-"""What can go wrong between a text and its vector, as one small tree.
+"""What can go wrong between a text and what a model makes of it, as one small tree.
 
 EmbedderError
 ├── ModelUnavailable     the built-in model's files are not there, or are not the genuine ones
@@ -7,14 +7,16 @@ EmbedderError
 ├── ModelMissing         the server does not have the model
 ├── ModelChanged         the model was replaced on the server during the work
 ├── NotAnEmbeddingModel  the model is there, but gives no vectors
-└── BadVectors           the answer is not one finite unit vector of the right length for each text
+├── BadVectors           the answer is not one finite unit vector of the right length for each text
+├── NotAChatModel        the model is there, but does not answer in words
+└── NoAnswer             the chat model has no answer to give
 """
 
 # ruff: noqa: N818 - these names say what happened; "Error" at the end of each would add nothing
 
 
 class EmbedderError(Exception):
-    """A text could not be embedded; the message is one sentence for the user."""
+    """A text could not be embedded or described; the message is one sentence for the user."""
 
 
 class ModelUnavailable(EmbedderError, ConnectionError):
@@ -34,7 +36,7 @@ class ModelMissing(EmbedderError):
 
 
 class ModelChanged(EmbedderError):
-    """The model behind the name was replaced, so old and new vectors would have been mixed."""
+    """The model behind the name was replaced, so what the old and the new one make would have been mixed."""
 
 
 class NotAnEmbeddingModel(EmbedderError):
@@ -43,3 +45,11 @@ class NotAnEmbeddingModel(EmbedderError):
 
 class BadVectors(EmbedderError):
     """The model's answer cannot be used as vectors."""
+
+
+class NotAChatModel(EmbedderError):
+    """The model does not answer in words, as embedding models do not."""
+
+
+class NoAnswer(EmbedderError):
+    """The chat model breaks down, or says nothing."""

@@ -1,15 +1,17 @@
-"""The only file that talks to an Ollama server: which models it has, and vectors from one of them.
+"""The only file that talks to an Ollama server: which models it has, vectors from one, answers from another.
 
 A text that is too long is never cut by the server, which does so without a word: it is asked not to, and what it
 refuses is cut here, so that the cut is known.
 """
 
+import functools
 import os
+import ssl
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -23,6 +25,7 @@ from cache.errors import (
     EmbedderError,
     ModelChanged,
     ModelMissing,
+    NotAChatModel,
     NotAnEmbeddingModel,
     NotOllama,
     ServerAway,
@@ -53,6 +56,8 @@ T = TypeVar("T")
 CONNECT_SECONDS = 5.0
 #: A batch on a slow processor, the loading of the model included, stays well below this.
 READ_SECONDS = 300.0
+#: A chat model on a slow processor reads a long prompt for minutes before it answers, and sends nothing meanwhile.
+CHAT_SECONDS = 900.0
 #: Seconds that the first of the waits before another try lasts at most; each further one may last twice as long.
 FIRST_WAIT = 0.5
 
@@ -62,7 +67,8 @@ _CHARACTERS_A_TOKEN = 4
 
 # What the client raises, besides its own error, where the answer is not what it expects.
 _STRANGE = (ValueError, TypeError, AttributeError)
-_REQUEST_ERRORS = (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ollama.ResponseError, *_STRANGE)
+#: What a request can raise, as `judge` and `explained` take it.
+REQUEST_ERRORS = (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ollama.ResponseError, *_STRANGE)
 
 
 class NotFinite(ValueError):  # noqa: N818 - a finding that is turned into BadVectors once the text is known
@@ -76,14 +82,19 @@ class Verdict(Enum):
     CRASH = "try again once, then with fewer texts"
     LONG = "a text is too long"
     NAN = "a text has no vector"
+    LOOP = "the model says the same word without end"
     STOP = "tell the user"
 
 
 _TRIES = {Verdict.AGAIN: 4, Verdict.CRASH: 2}
-_LONG = ("context length",)
+_LONG = ("context length", "available context size")
 _NAN = ("NaN", "+Inf", "-Inf")
-# The server answers 400 for these, as if the request were at fault.
-_CRASH = ("do embedding request", "EOF", "connection refused", "actively refused", "/tokenize", "no longer running")
+_LOOP = ("token repeat limit",)
+# The server answers 400 for some of these, as if the request were at fault.
+_CRASH = (
+    *("do embedding request", "EOF", "connection refused", "actively refused", "/tokenize", "no longer running"),
+    *("unexpectedly stopped", "while running the model"),
+)
 _LOADING = ("terminated", "timed out waiting", "error starting")
 _TRANSIENT_STATUS = {429, 499, 502, 503, 504}
 
@@ -109,22 +120,42 @@ def _judge_answer(message: str, status: int) -> Verdict:
         return Verdict.LONG
     if says(_NAN):
         return Verdict.NAN
+    if says(_LOOP):
+        return Verdict.LOOP
     if status in (400, 500) and says(_CRASH):
         return Verdict.CRASH
     return Verdict.AGAIN if status == 500 and says(_LOADING) else Verdict.STOP
 
 
+def refuses_thinking(error: BaseException) -> bool:
+    """True where the server says that the model's thinking cannot be switched."""
+    return isinstance(error, ollama.ResponseError) and error.status_code == 400 and "think" in str(error.error)
+
+
+def tried(request: Callable[[], T]) -> T:
+    """What the request gives, tried again where that may help; raises what its last try raises."""
+    retrying = Retrying(
+        retry=retry_if_exception(lambda error: isinstance(error, Exception)),
+        stop=_tried_enough,
+        wait=wait_random_exponential(multiplier=FIRST_WAIT, max=10),
+        reraise=True,
+    )
+    return retrying(request)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """An Ollama server that answered: its address, version, and the embedding models it has."""
+    """An Ollama server that answered: its address, its version, and the models it has."""
 
     host: str
     version: str
-    models: tuple[str, ...]
+    models: tuple[str, ...]  # that give vectors
+    chat_models: tuple[str, ...]  # that answer in words
+    elsewhere: tuple[str, ...]  # of those, the ones that it only passes questions on to
 
 
 class Server:
-    """One server, asked with time limits; what goes wrong comes out as an EmbedderError, but for `embed`."""
+    """One server, asked with time limits; what goes wrong comes out as an EmbedderError, but for `embed` and `chat`."""
 
     def __init__(self, host: str | None = None, read_seconds: float = READ_SECONDS) -> None:
         self.host = server_host(host)
@@ -132,7 +163,7 @@ class Server:
             "timeout": httpx.Timeout(read_seconds, connect=min(CONNECT_SECONDS, read_seconds)),
             "trust_env": not is_loopback(self.host),  # a proxy for the world is none for this machine
             "follow_redirects": False,  # a redirected POST arrives as a GET, and a key could travel with it
-            "verify": httpx.create_ssl_context(),
+            "verify": _certificates(),
             "headers": key_header(self.host),
         }
         self._http = httpx.Client(base_url=self.host, **settings)
@@ -154,6 +185,20 @@ class Server:
         """What /api/show says of a model: capabilities, model_info, parameters."""
         return self._asked(lambda: self._client.show(model).model_dump(by_alias=True), model)
 
+    def entry(self, model: str) -> dict[str, Any]:
+        """What /api/tags says of the model of that full name; ModelMissing where it is not installed."""
+        entry = self.tags().get(model)
+        if entry is None:
+            raise _missing(model, self.host)
+        return entry
+
+    def digest(self, model: str) -> str:
+        """The sha256 of the model of that full name, which another model of the same name does not have."""
+        digest = str(self.entry(model).get("digest") or "").removeprefix("sha256:")
+        if not digest:  # without it, what two models of one name give could be mixed in the store
+            raise EmbedderError(f"the server at {self.host} does not tell the digest of {model}")
+        return digest
+
     def embed(self, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
         """The server's answer for one list of texts; raises what the client raises.
 
@@ -162,17 +207,48 @@ class Server:
         options = {"num_ctx": tokens, "num_batch": tokens}
         return self._client.embed(model, list(texts), truncate=False, options=options, keep_alive="10m")
 
+    def chat(
+        self, model: str, prompt: str, options: Mapping[str, float], think: bool | None = None
+    ) -> ollama.ChatResponse:
+        """The server's whole answer to one prompt; raises what the client raises.
+
+        The client cannot say `truncate` and `shift`: without them, what does not fit is left out in silence.
+        """
+        body = {
+            "model": model,
+            "messages": [{"role": "user", "content": prompt}],
+            "stream": False,
+            "truncate": False,
+            "shift": False,
+            "options": options,
+            "keep_alive": "10m",
+        }
+        if think is not None:
+            body["think"] = think
+        patience = httpx.Timeout(CHAT_SECONDS, connect=CONNECT_SECONDS)
+        return ollama.ChatResponse.model_validate(_json(self._http.post("/api/chat", json=body, timeout=patience)))
+
     def _get(self, path: str) -> Any:
-        response = self._http.get(path)
-        if response.status_code != httpx.codes.OK:
-            raise ollama.ResponseError(response.text, response.status_code)
-        return response.json()
+        return _json(self._http.get(path))
 
     def _asked(self, question: Callable[[], T], model: str = "") -> T:
         try:
             return question()
-        except (*_REQUEST_ERRORS, LookupError) as error:
+        except (*REQUEST_ERRORS, LookupError) as error:
             raise explained(error, self.host, model) from error
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    """What encrypted addresses are checked with; reading it takes a while, so it is read once."""
+    return httpx.create_ssl_context()
+
+
+def _json(response: httpx.Response) -> Any:
+    """What the server sent; ResponseError, as the client raises it, where it refuses."""
+    if response.status_code != httpx.codes.OK:
+        raise ollama.ResponseError(response.text, response.status_code)
+    return response.json()
 
 
 def explained(error: Exception, host: str, model: str, text: str = "") -> EmbedderError:
@@ -180,13 +256,13 @@ def explained(error: Exception, host: str, model: str, text: str = "") -> Embedd
     if isinstance(error, EmbedderError):
         return error
     if isinstance(error, ollama.ResponseError):
-        return _explained_answer(str(error.error), error.status_code, host, model, text)
+        return _explained_answer(" ".join(str(error.error).split()), error.status_code, host, model, text)
     if isinstance(error, NotFinite):
         return _no_vector(model, text)
     if isinstance(error, httpx.ReadTimeout):
-        return ServerAway(f"the Ollama server at {host} did not answer in time")
+        return ServerAway(f"the Ollama server at {host} did not answer in time: try a smaller model, or later")
     if isinstance(error, ConnectionError | httpx.TransportError):
-        return ServerAway(f"no Ollama server answers at {host}: start it with `ollama serve`, or use minilm")
+        return ServerAway(f"no Ollama server answers at {host}: start it with `ollama serve` or set OLLAMA_HOST")
     return NotOllama(f"what answers at {host} is not an Ollama server")
 
 
@@ -197,11 +273,13 @@ def _explained_answer(message: str, status: int, host: str, model: str, text: st
     if verdict is Verdict.CRASH:
         return BadVectors(f"the server broke down twice over the text {quote(text)} with {model}: {message}")
     if verdict is Verdict.AGAIN:
-        return ServerAway(f"the Ollama server at {host} stayed unable to answer ({status}: {message})")
+        return ServerAway(f"the Ollama server at {host} stayed unable to answer ({status}: {message}): try again later")
     if status == 404 and message.startswith("model "):
         return _missing(model, host)
     if status == 501 or "does not support embeddings" in message:
         return _no_embedding_model(model)
+    if "does not support chat" in message:
+        return not_a_chat_model(model)
     if status in (301, 302, 307, 308, 404, 405):
         return NotOllama(f"what answers at {host} is not an Ollama server (status {status})")
     return EmbedderError(f"the Ollama server at {host} refused (status {status}): {message or 'no reason given'}")
@@ -210,6 +288,11 @@ def _explained_answer(message: str, status: int, host: str, model: str, text: st
 def _no_embedding_model(model: str) -> NotAnEmbeddingModel:
     name = models.short_name(model)
     return NotAnEmbeddingModel(f"{name} is not an embedding model: choose one that is, such as nomic-embed-text")
+
+
+def not_a_chat_model(model: str) -> NotAChatModel:
+    """The error for a model that does not answer in words."""
+    return NotAChatModel(f"{models.short_name(model)} is not a chat model: choose one that is, such as llama3.2")
 
 
 def _no_vector(model: str, text: str) -> BadVectors:
@@ -229,33 +312,48 @@ def probe(host: str | None = None, timeout: float = 2.0) -> ServerInfo | None:
 
     Models that could not be looked at in that time are left out.
     """
-    address = server_host(host)
-    versions: list[str] = []
-    found: list[str] = []
-    thread = threading.Thread(target=_look, args=(address, timeout, versions, found), daemon=True)
+    seen = _Seen(server_host(host))
+    thread = threading.Thread(target=_look, args=(seen, timeout), daemon=True)
     thread.start()
     thread.join(timeout)  # neither the look-up of a name nor an answer in drips heeds the limits of a request
-    return ServerInfo(address, versions[0], tuple(found)) if versions else None
+    if not seen.version:
+        return None
+    return ServerInfo(seen.address, seen.version, tuple(seen.models), tuple(seen.chat_models), tuple(seen.elsewhere))
 
 
-def _look(address: str, timeout: float, versions: list[str], found: list[str]) -> None:
+@dataclass(slots=True)
+class _Seen:
+    """What has been seen of a server so far."""
+
+    address: str
+    version: str = ""
+    models: list[str] = field(default_factory=list)
+    chat_models: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+
+
+def _look(seen: _Seen, timeout: float) -> None:
     try:
-        server = Server(address, timeout)
+        server = Server(seen.address, timeout)
         tags = server.tags()
-        versions.append(server.version())
-        for name, entry in tags.items():
-            if _embeds(server, name, entry):
-                found.append(models.short_name(name))
+        seen.version = server.version()
     except EmbedderError:
         return
+    for name, entry in tags.items():
+        told = _told(server, name, entry)
+        if models.is_embedding(told):
+            seen.models.append(models.short_name(name))
+        if models.is_chat(told):
+            seen.chat_models.append(models.short_name(name))
+            seen.elsewhere += [models.short_name(name)] if entry.get("remote_host") else []
 
 
-def _embeds(server: Server, name: str, entry: Mapping[str, Any]) -> bool:
-    """True for an embedding model; servers before 0.30 do not tell it in their list, but when asked for the model."""
+def _told(server: Server, name: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What tells the kind of a model; servers before 0.30 do not in their list, but when asked for the model."""
     try:
-        return models.is_embedding(entry if entry.get("capabilities") else server.show(name))
+        return entry if entry.get("capabilities") else server.show(name)
     except EmbedderError:  # one damaged model does not hide the others
-        return False
+        return {}
 
 
 class Ollama:
@@ -269,7 +367,7 @@ class Ollama:
         self._server = Server(host)
         self._model = models.full_name(model)
         version = self._server.version()
-        self._digest = self._digest_now()
+        self._digest = self._server.digest(self._model)
         show = self._server.show(self._model)
         if not models.is_embedding(show):
             raise _no_embedding_model(model)
@@ -292,7 +390,7 @@ class Ollama:
         # Shortest first: where a batch must be halved, the long texts are then together.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         records = dict(zip(order, self._records([texts[index] for index in order]), strict=True))
-        if self._digest_now() != self._digest:
+        if self._server.digest(self._model) != self._digest:
             raise ModelChanged(f"{self.name} was replaced on the server meanwhile: choose it again to use the new one")
         return [records[index] for index in range(len(texts))]
 
@@ -300,7 +398,7 @@ class Ollama:
         """The records of the texts, asked for in one request, or in two of half as many where that fails."""
         try:
             vectors, tokens = self._answer(texts)
-        except _REQUEST_ERRORS as error:
+        except REQUEST_ERRORS as error:
             verdict = judge(error)
             if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH):
                 half = len(texts) // 2
@@ -318,7 +416,7 @@ class Ollama:
         while length := next_cut(low, high, self._tokens * _CHARACTERS_A_TOKEN):
             try:
                 vectors, _ = self._answer([text[:length]])
-            except _REQUEST_ERRORS as error:
+            except REQUEST_ERRORS as error:
                 if judge(error) is not Verdict.LONG:
                     raise explained(error, self._server.host, self._model, text[:length]) from error
                 high = length
@@ -330,28 +428,13 @@ class Ollama:
 
     def _answer(self, texts: Sequence[str]) -> tuple[list[np.ndarray], int | None]:
         """A vector for each text, and the sum of their tokens; tried again where that may help."""
-        retrying = Retrying(
-            retry=retry_if_exception(lambda error: isinstance(error, Exception)),
-            stop=_tried_enough,
-            wait=wait_random_exponential(multiplier=FIRST_WAIT, max=10),
-            reraise=True,
-        )
-        answer = retrying(self._server.embed, self._model, texts, self._tokens)
+        answer = tried(lambda: self._server.embed(self._model, texts, self._tokens))
         if len(answer.embeddings) != len(texts):
             raise BadVectors(f"{self.name} must answer {len(texts)} vectors, got {len(answer.embeddings)}")
         vectors = [np.array(numbers, np.float32) for numbers in answer.embeddings]
         if not all(np.isfinite(vector).all() for vector in vectors):
             raise NotFinite
         return vectors, answer.prompt_eval_count
-
-    def _digest_now(self) -> str:
-        entry = self._server.tags().get(self._model)
-        if entry is None:
-            raise _missing(self._model, self._server.host)
-        digest = str(entry.get("digest") or "").removeprefix("sha256:")
-        if not digest:  # without it, vectors of two models of one name could be mixed in the store
-            raise EmbedderError(f"the server at {self._server.host} does not tell the digest of {self._model}")
-        return digest
 
 
 def next_cut(low: int, high: int, guess: int) -> int:

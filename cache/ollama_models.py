@@ -1,4 +1,4 @@
-"""What must be known about Ollama's models and versions to ask for vectors rightly. Pure functions and tables."""
+"""What must be known about Ollama's models and versions to ask them rightly. Pure functions and tables."""
 
 import re
 from collections.abc import Mapping
@@ -77,6 +77,14 @@ def is_embedding(show: Mapping[str, Any]) -> bool:
     return any(name.endswith(".pooling_type") for name in show.get("model_info") or {})
 
 
+def is_chat(show: Mapping[str, Any]) -> bool:
+    """True where /api/show says that the model answers in words; before 0.6.4 all did that give no vectors."""
+    capabilities = show.get("capabilities")
+    if capabilities is not None:
+        return "completion" in capabilities
+    return bool(show.get("model_info")) and not is_embedding(show)
+
+
 def architecture(show: Mapping[str, Any]) -> str:
     """The model's architecture, such as "nomic-bert"; "" where the server does not say."""
     return str((show.get("model_info") or {}).get("general.architecture", ""))
@@ -117,3 +125,11 @@ def version_warnings(version: str, arch: str) -> list[str]:
             "with models of the BERT kind; 0.30 and later do not."
         ]
     return []
+
+
+def chat_warnings(version: str) -> list[str]:
+    """Sentences about what a server of this version is known to do wrong when a chat model is asked."""
+    numbers = parsed_version(version)
+    if numbers is None or numbers >= (0, 12, 6):
+        return []
+    return [f"Ollama {version} cuts a prompt that is too long for the model without a word; 0.12.6 and later do not."]

@@ -93,8 +93,7 @@ def _context() -> tuple[str, str]:
     if not first.name:
         st.warning(plain(f"{first.sentence} Until then chunks have no context."))
         return "none", ""
-    names = [f"ollama:{name}" for name in resources.chats()]
-    return context, select("chat", "Chat model", list(dict.fromkeys([first.name, *names])), first.name, str,
+    return context, select("chat", "Chat model", list(dict.fromkeys([first.name, *resources.chats()])), first.name, str,
                            "The model that writes a sentence or two on each chunk.")  # fmt: skip
 
 
