@@ -69,6 +69,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         post.show(text_spot, index, document, None, (), asked)
         with figure_spot:
             figures.cut_figures(index)
+            figures.notes(index)
         return
     watched = _watched(embedder, figure_spot.empty())
     describe: Describe | None = None
@@ -92,6 +93,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         else:
             figures.cut_figures(index)
             st.caption("Add a questions file to measure hit rates.")
+        figures.notes(index)
     with answer_spot:
         if question:
             ask.answer(index, found, asked, trial)

@@ -213,13 +213,7 @@ class _Judge:
 
     def _trimmed(self, question: Question) -> Question:
         """The question with passages that have no white space at their ends."""
-        texts = self.index.corpus.by_id
-
-        def trim(passage: Passage) -> Passage:
-            text = texts[passage.document].text[passage.start : passage.end]
-            start = passage.start + len(text) - len(text.lstrip())
-            return Passage(passage.document, start, start + len(text.strip()))
-
+        trim = self.index.trimmed
         needs, also = (tuple(tuple(map(trim, need)) for need in group) for group in (question.needs, question.also))
         return replace(question, needs=needs, also=also)
 

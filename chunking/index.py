@@ -114,6 +114,12 @@ class Index:
         """Whether returned spans that overlap are sent as one."""
         return self.config.strategy in STRATEGIES and STRATEGIES[self.config.strategy].merges
 
+    def trimmed(self, passage: Passage) -> Passage:
+        """A passage without white space at its ends."""
+        text = self.corpus.by_id[passage.document].text[passage.start : passage.end]
+        start = passage.start + len(text) - len(text.lstrip())
+        return Passage(passage.document, start, start + len(text.strip()))
+
     def holding(self, passage: Passage) -> Ints:
         """The returned spans that contain a passage whole, by number."""
         return np.flatnonzero(
@@ -122,7 +128,8 @@ class Index:
         )  # fmt: skip
 
     def holds(self, passage: Passage) -> bool:
-        """Whether a passage is whole in something that could be sent; if not, the cut has split it."""
+        """Whether a passage, white space at its ends aside, is whole in something that could be sent; if not, it is split."""
+        passage = self.trimmed(passage)
         if not self.merges:
             return len(self.holding(passage)) > 0
         starts, ends = self._merged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from data.bundled import bundled
 from pages.parts import resources
 from tests.conftest import ROOT
 from tests.fakes import BagOfWords, letter_pieces
+from tests.ollama_double import OllamaDouble
 
 
 class Backend:
@@ -261,3 +263,57 @@ def test_figures_have_their_meaning_one_hover_away() -> None:
     app = page()
     assert all(metric.help for metric in app.metric)
     assert np.all([len(metric.help) > 30 for metric in app.metric])
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OllamaDouble]:
+    """An Ollama server with a chat model, and a store of its own."""
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+        server.reply = lambda prompt: "It is on engineering."
+        yield server
+
+
+def test_context_by_a_chat_model_tells_its_price_and_waits_for_the_button(chat_server: OllamaDouble) -> None:
+    app = page(strategy="whole", context="contextual")
+    assert not app.exception
+    assert not chat_server.chats, "nothing is asked before the button is pressed"
+    assert "has still to describe 23 chunks" in app.info[0].value
+    assert not app.metric, "no figure is shown for what was not measured"
+    app.button[0].click().run()
+    assert len(chat_server.chats) == 23
+    assert figures(app)["Chunks"] == "23"
+    app.run()
+    assert len(chat_server.chats) == 23, "each chunk is described once, ever"
+
+
+def test_without_a_chat_model_contextual_context_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    app = page(context="contextual")
+    assert not app.exception
+    assert "needs an Ollama server with a chat model" in app.warning[0].value
+    assert figures(app) == figures(page()), "chunks have no context until then"
+
+
+@pytest.mark.parametrize("search", ["keyword", "hybrid"])
+def test_every_search_gives_what_the_core_gives(search: str) -> None:
+    app = page(strategy="section", search=search)
+    expected = measured("section", {}, search=search)
+    assert {name: figures(app)[name] for name in expected} == expected
+
+
+def test_several_sizes_are_chosen_and_kept_in_the_address() -> None:
+    app = page(strategy="multi", sizes="50,120,7")
+    assert app.multiselect[0].value == [7, 50, 120]
+    app.multiselect[0].set_value([50, 200]).run()
+    assert app.query_params["sizes"] == "50,200"
+    expected = measured("multi", {"sizes": [50, 200]})
+    assert {name: figures(app)[name] for name in expected} == expected
+
+
+def test_the_threshold_gives_way_to_a_percentile() -> None:
+    app = page(strategy="semantic", cut_by="percentile", percentile="75")
+    labels = [slider.label for slider in app.select_slider]
+    assert "Percentile" in labels
+    assert "Threshold" not in labels

@@ -61,14 +61,8 @@ def _verdict(index: Index, asked: Question, trial: Trial) -> None:
         rank = f" Its rank is {result.rank}." if result.rank else ""
         st.warning(f"Missed: {REASONS[result.reason]}.{rank}")
     for need in asked.needs:
-        if not any(_whole(index, passage) for passage in need):
+        if not any(index.holds(passage) for passage in need):
             st.caption(plain(_cuts(index, need[0])))
-
-
-def _whole(index: Index, passage: Passage) -> bool:
-    """Whether a passage is whole in some returned span."""
-    return any(span.document == passage.document and span.start <= passage.start and span.end >= passage.end
-               for span in index.spans)  # fmt: skip
 
 
 def _cuts(index: Index, passage: Passage) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from chunking.experiment import Trial
 from chunking.index import Index
-from pages.parts.words import REASONS, amount_of, percent, range_of
+from pages.parts.words import REASONS, amount_of, counted, percent, plain, range_of
 
 _MISS_COLOURS = {"split": "#c2313c", "truncated": "#7a5195", "outranked_same_document": "#e69f00",
                  "outranked_other_document": "#56b4e9"}  # fmt: skip
@@ -38,6 +38,18 @@ def cut_figures(index: Index) -> None:
         Figure("Words each", _mean(index), None, "decimal", "off", _WORDS),
         Figure("Repeated", index.repeated_words, None, "percent", "off", _REPEATED),
     ])  # fmt: skip
+
+
+def notes(index: Index) -> None:
+    """What is to be said about the cut: chunks with a flag, and texts of a library that are not in the document."""
+    counts = index.flag_counts
+    said = [f"{counted(count, 'chunk')} {_FLAGS[flag]}" for flag, count in counts.items() if count]
+    if said:
+        st.caption(f"{'; '.join(said)}.", help="Over the limit: it cannot be cut further, or is to be kept whole. A heading last: it is parted from the text below it.")  # fmt: skip
+    if index.lost:
+        name, text = index.lost[0]
+        st.warning(plain(f"The library returned {counted(len(index.lost), 'text')} that cannot be found in the documents; they are left out. "
+                         f"The first, of {name}: {text[:80]!r}"))  # fmt: skip
 
 
 def trial_figures(trial: Trial, pinned: Trial | None) -> None:
@@ -85,6 +97,7 @@ def _figures(trial: Trial, pinned: Trial | None) -> list[Figure]:
     ]  # fmt: skip
 
 
+_FLAGS = {"over_limit": "over the limit", "heading_last": "with a heading last"}
 _CHUNKS = "Chunks in the index: what is embedded and ranked."
 _WORDS = "Words of a chunk's matched span, mean over all chunks."
 _REPEATED = "Words that stand in more than one chunk, over all words: how much overlap makes the index grow."

@@ -47,10 +47,5 @@ def passages_in(index: Index, document: Document, questions: Sequence[Question])
         for passage in need
         if passage.document == document.id
     }
-    number = index.corpus.documents.index(document)
-    mine = index.span_documents == number
-    starts, ends = index.span_starts[mine], index.span_ends[mine]
-    return [
-        (passage, not bool(((starts <= passage.start) & (ends >= passage.end)).any()))
-        for passage in sorted(passages, key=lambda passage: passage.start)
-    ]
+    ordered = sorted(passages, key=lambda passage: passage.start)
+    return [(passage, not index.holds(passage)) for passage in ordered]
