@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,9 +22,7 @@ _MARKS = (
 )  # fmt: skip
 _CLOSING = "、。，．：；！？…‥・」』】〕〉》）］｝”’!?,.:;)]}%％"
 _OPENING = "「『【〔〈《（［｛“‘([{"
-_MAYBE_SPACELESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u19ff\u3005-\u9fff\ua9e0-\uaa7f\uf900-\uffef\U00020000-\U0003ffff]"
-)
+Codes = NDArray[np.uint8] | NDArray[np.uint32]
 
 _ORDINARY, _CHARACTER, _ATTACHED, _OPENS = 0, 1, 2, 3
 
@@ -46,13 +42,17 @@ _KIND[[ord(c) for c in _CLOSING]] = _ATTACHED
 _KIND[[ord(c) for c in _OPENING]] = _OPENS
 
 
-def code_points(text: str) -> NDArray[np.uint32]:
-    """The code points of a text, (n,); lone surrogates included."""
+def code_points(text: str) -> Codes:
+    """The code points of a text, (n,), a byte each where all are ASCII; lone surrogates included."""
+    if text.isascii():
+        return np.frombuffer(text.encode("ascii"), np.uint8)
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def is_space(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def is_space(codes: Codes) -> NDArray[np.bool_]:
     """Which code points are white space, as `str.isspace` has it, (n,)."""
+    if codes.dtype == np.uint8:
+        return _SPACE[codes]
     space = _SPACE[np.minimum(codes, len(_SPACE) - 1)]
     return space & (codes < len(_SPACE))
 
@@ -67,19 +67,33 @@ def word_spans(text: str) -> Spans:
     if not len(codes):
         return Spans.empty()
     space = is_space(codes)
-    before = np.concatenate(([True], space[:-1]))
-    begins = ~space & before
-    if _MAYBE_SPACELESS.search(text):
-        begins |= _spaceless_begins(codes, space)
-    starts = np.flatnonzero(begins)
+    begins = ~space
+    begins[1:] &= space[:-1]
+    stops = space.copy()
+    stops[1:] &= ~space[:-1]
+    stops[0] = False
+    blanks = np.flatnonzero(stops)  # the first of each stretch of white space after a word
+    if not space[-1]:
+        blanks = np.append(blanks, len(codes))
+    if not _has_spaceless(codes):
+        return Spans(np.flatnonzero(begins), blanks)
+    starts = np.flatnonzero(begins | _spaceless_begins(codes, space))
     # A word ends at the next word or the next white space, whichever comes first.
-    stops = np.concatenate((starts[1:], [len(codes)]))
-    blanks = np.append(np.flatnonzero(space), len(codes))
-    ends = np.minimum(stops, blanks[np.searchsorted(blanks, starts)])
-    return Spans(starts, ends)
+    return Spans(
+        starts, np.minimum(np.append(starts[1:], len(codes)), blanks[np.searchsorted(blanks, starts, "right")])
+    )
 
 
-def _spaceless_begins(codes: NDArray[np.uint32], space: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _has_spaceless(codes: Codes) -> bool:
+    """Whether any code point is a character of a script written without spaces."""
+    if codes.dtype == np.uint8:
+        return False
+    return bool(
+        (_KIND[np.minimum(codes, 0xFFFF)] == _CHARACTER).any() or ((codes >= 0x20000) & (codes <= 0x3FFFF)).any()
+    )
+
+
+def _spaceless_begins(codes: Codes, space: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where a word begins within a run of non-space characters because a script without spaces is involved."""
     kind = np.where(codes < 0x10000, _KIND[np.minimum(codes, 0xFFFF)], np.int8(_ORDINARY))
     kind[(codes >= 0x20000) & (codes <= 0x3FFFF)] = _CHARACTER
