@@ -1,4 +1,4 @@
-"""Questions from files: CSV or JSONL rows, each resolved to exact passages or reported."""
+"""Questions from files: rows of CSV, JSONL or a JSON list, each resolved to exact passages or reported."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -21,6 +22,10 @@ from data.text import read_text
 _KNOWN = {"id", "question", "passage", "passages", "answer", "answers", "document", "start", "end", "require", "also",
           "phrase", "section"}  # fmt: skip
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_JSON = (".jsonl", ".json", ".ndjson")
+_DECODER = json.JSONDecoder()
+_LIST_BEGINS = re.compile(r"\s*\[\s*")
+_LIST_GOES_ON = re.compile(r"\s*(?:,\s*|(?=\]))")
 _LISTS = ("passages", "answers", "also")  # fields that may hold a JSON list written as text
 
 
@@ -37,22 +42,36 @@ class UnresolvedError(ValueError):
 
 
 def read_questions(name: str, content: bytes, documents: Sequence[Document]) -> tuple[tuple[Question, ...], Report]:
-    """The questions of a CSV or JSONL file on these documents, and a report, row by row, of what could not be resolved.
+    """The questions of a file on these documents, and a report, row by row, of what could not be resolved.
+
+    ReadError where the file as a whole cannot be read.
+    """
+    rows, report = read_rows(name, content)
+    return resolve(rows, documents, report), report
+
+
+def read_rows(name: str, content: bytes) -> tuple[list[Row], Report]:
+    """The rows of a questions file, and a report of those that are none: all that can be read without the documents.
 
     ReadError where the file as a whole cannot be read.
     """
     text, notes = read_text(name, content)
     report = Report(notes=[note for note in notes if "line ends" not in note])
-    rows = _json_rows(text, report) if _is_json(name, text) else _csv_rows(name, text, report)
-    return resolve(rows, documents, report), report
+    ending = PurePosixPath(name).suffix.lower()
+    if _is_list(ending, text):
+        return _list_rows(text, report), report
+    if ending in _JSON or (ending != ".csv" and text.lstrip()[:1] == "{"):
+        return _json_rows(text, report), report
+    return _csv_rows(name, text, report), report
 
 
 def resolve(rows: Iterable[Row], documents: Sequence[Document], report: Report) -> tuple[Question, ...]:
     """The questions of those rows that can be resolved; the others go into the report."""
+    rows = list(rows)
     questions: dict[str, Question] = {}
-    for number, row in enumerate(rows, 1):
+    for name, row in zip(_names(rows), rows, strict=True):
         try:
-            question, notes = _question(row, number, documents)
+            question, notes = _question(row, name, documents)
         except UnresolvedError as error:
             report.problems.append(f"line {row.line}: {error}")
             continue
@@ -64,30 +83,91 @@ def resolve(rows: Iterable[Row], documents: Sequence[Document], report: Report) 
     return tuple(questions.values())
 
 
-def _is_json(name: str, text: str) -> bool:
-    ending = PurePosixPath(name).suffix.lower()
-    return ending in (".jsonl", ".json", ".ndjson") or (ending != ".csv" and text.lstrip()[:1] == "{")
+def _names(rows: Sequence[Row]) -> list[str]:
+    """The id of each row: the one it gives, else q and its number, marked where another row gives that very id."""
+    given = [_given_name(row) for row in rows]
+    taken = set(given)
+    names = []
+    for number, name in enumerate(given, 1):
+        names.append(name or _free_name(f"q{number}", taken))
+        taken.add(names[-1])
+    return names
 
 
-def _json_rows(text: str, report: Report) -> list[Row]:
-    rows = []
-    for line, source in enumerate(text.split("\n"), 1):
-        if not source.strip():
-            continue
+def _given_name(row: Row) -> str:
+    name = row.fields.get("id")
+    return "" if name is None else str(name).strip()
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    marked = (f"{name} ({number})" for number in count(2))
+    return next(candidate for candidate in chain([name], marked) if candidate not in taken)
+
+
+def _is_list(ending: str, text: str) -> bool:
+    """Whether a file holds one JSON list. Under another name than .json only where it is nothing but that."""
+    return ending != ".csv" and text.lstrip()[:1] == "[" and (ending == ".json" or _is_json(text))
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text as a whole is one JSON value."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _list_rows(text: str, report: Report) -> list[Row]:
+    """The objects of a JSON list, up to the first place that is not valid JSON."""
+    rows: list[Row] = []
+    line, place = 1, 0
+    gap = _LIST_BEGINS.match(text)
+    while gap:
+        line += text.count("\n", place, gap.end())
+        place = gap.end()
+        if text[place : place + 1] == "]":
+            if text[place + 1 :].strip():
+                report.problems.append(f"line {line}: the list ends here, what follows it is left out")
+            return rows
         try:
-            fields = json.loads(source)
+            value, end = _DECODER.raw_decode(text, place)
         except (ValueError, RecursionError):
-            report.problems.append(f"line {line}: this is not valid JSON, the row is left out")
-            continue
-        if isinstance(fields, dict):
-            rows.append(Row(line, fields))
-        else:
-            report.problems.append(f"line {line}: a row must be a JSON object, got {type(fields).__name__}")
+            report.problems.append(f"line {line}: this is not valid JSON, the list is read up to here")
+            return rows
+        _add_row(line, value, rows, report)
+        gap = _LIST_GOES_ON.match(text, end)
+    report.problems.append(f"line {line}: no comma follows this row, the list is read up to here")
     return rows
 
 
+def _json_rows(text: str, report: Report) -> list[Row]:
+    """The objects of JSONL, one a line; or the only one, written over several lines."""
+    rows: list[Row] = []
+    blank = len(text) - len(text.lstrip())
+    whole = [(text.count("\n", 0, blank) + 1, text)] if _is_json(text) else None
+    for line, source in whole or enumerate(text.split("\n"), 1):
+        if not source.strip():
+            continue
+        try:
+            value = json.loads(source)
+        except (ValueError, RecursionError):
+            report.problems.append(f"line {line}: this is not valid JSON, the row is left out")
+            continue
+        _add_row(line, value, rows, report)
+    return rows
+
+
+def _add_row(line: int, value: Any, rows: list[Row], report: Report) -> None:
+    if isinstance(value, dict):
+        rows.append(Row(line, value))
+    else:
+        report.problems.append(f"line {line}: a row must be a JSON object, got {type(value).__name__}")
+
+
 def _csv_rows(name: str, text: str, report: Report) -> list[Row]:
-    text = text.lstrip("\n")
+    blank = len(text) - len(text.lstrip("\n"))
+    text = text[blank:]
     head = text.split("\n", 1)[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=head.count))
     columns = [column.strip().lower() for column in next(reader)]
@@ -99,7 +179,7 @@ def _csv_rows(name: str, text: str, report: Report) -> list[Row]:
             f"{name}: the column {twice!r} is there twice; several passages go in 'passages' as a JSON list"
         )
     rows = []
-    line = reader.line_num + 1
+    line = blank + reader.line_num + 1
     try:
         for values in reader:
             if len(values) > len(columns):
@@ -109,7 +189,7 @@ def _csv_rows(name: str, text: str, report: Report) -> list[Row]:
                 rows.append(
                     Row(line, {key: value for key, value in zip(columns, values, strict=False) if value.strip()})
                 )
-            line = reader.line_num + 1
+            line = blank + reader.line_num + 1
     except csv.Error as error:
         raise ReadError(
             f"{name}: line {line} cannot be read as CSV ({error}): is a quotation mark left open?"
@@ -117,7 +197,7 @@ def _csv_rows(name: str, text: str, report: Report) -> list[Row]:
     return rows
 
 
-def _question(row: Row, number: int, documents: Sequence[Document]) -> tuple[Question, list[str]]:
+def _question(row: Row, name: str, documents: Sequence[Document]) -> tuple[Question, list[str]]:
     fields = row.fields
     text = fields.get("question")
     if not isinstance(text, str) or not text.strip():
@@ -132,7 +212,6 @@ def _question(row: Row, number: int, documents: Sequence[Document]) -> tuple[Que
     by_id = {document.id: document for document in documents}
     also = _also(fields, needs, by_id, notes)
     extra = tuple((key, value) for key, value in fields.items() if key not in _KNOWN)
-    name = str(fields["id"]) if fields.get("id") not in (None, "") else f"q{number}"
     return Question(name, text.strip(), needs, also, str(fields.get("phrase") or ""), section, extra), notes
 
 

@@ -11,7 +11,7 @@ from chunking.types import Document, Passage
 from data.bundled import bundled, load
 from data.documents import read_document, read_files, read_folder
 from data.matching import find_all
-from data.questions import read_questions
+from data.questions import Row, read_questions, read_rows
 from data.report import ReadError
 
 PUMPS = Document(
@@ -205,6 +205,17 @@ class TestQuestions:
         assert len(questions) == 1
         assert "used by an earlier question" in report.problems[0]
 
+    def test_a_question_without_an_id_gets_one_that_no_other_question_has(self) -> None:
+        row = {"question": "?", "passage": "Ravens are clever."}
+        ids = ["q2", None, "", "q3 (2)", "q6", " ", 7]
+        questions, report = asked([row if name is None else {**row, "id": name} for name in ids])
+        assert not report
+        assert [question.id for question in questions] == ["q2", "q2 (2)", "q3", "q3 (2)", "q6", "q6 (2)", "7"]
+
+    def test_an_id_is_kept_free_also_where_its_row_cannot_be_used(self) -> None:
+        questions, _ = asked([{"question": "?", "passage": "Ravens are clever."}, {"id": "q1", "question": "?"}])
+        assert [question.id for question in questions] == ["q1 (2)"]
+
     def test_a_name_that_two_documents_share_needs_its_ending(self) -> None:
         twins = (Document("a.md", "One."), Document("a.txt", "Two."))
         questions, report = asked(
@@ -216,6 +227,63 @@ class TestQuestions:
         )
         assert questions[0].needs == ((Passage("a.txt", 0, 4),),)
         assert "that of 2 documents" in report.problems[0]
+
+    @pytest.mark.parametrize("name", ["q.json", "q.jsonl", "q.ndjson", "questions"])
+    @pytest.mark.parametrize("indent", [None, 2])
+    def test_a_json_list_is_read_like_lines(self, name: str, indent: int | None) -> None:
+        rows = [{"question": "Who?", "passage": "Ravens are clever.", "hard": [True, None]}, {"question": "When?"}]
+        questions, report = read_questions(name, json.dumps(rows, indent=indent).encode("utf-8-sig"), (BIRDS,))
+        assert [question.text for question in questions] == ["Who?"]
+        assert questions[0].fields == (("hard", [True, None]),)
+        line = 10 if indent else 1
+        assert len(report.problems) == 1
+        assert report.problems[0].startswith(f"line {line}: there is no passage")
+
+    @pytest.mark.parametrize(
+        ("rest", "said"),
+        [
+            (',\n7\n]', "line 3: a row must be a JSON object, got int"),
+            (',\n{"question": "Wh', "line 3: this is not valid JSON, the list is read up to here"),
+            (',\n' + "[" * 100_000, "line 3: this is not valid JSON, the list is read up to here"),
+            ('\n{"question": "Who?"}]', "line 2: no comma follows this row, the list is read up to here"),
+            ("", "line 2: no comma follows this row, the list is read up to here"),
+            (']\nmore', "line 2: the list ends here, what follows it is left out"),
+        ],
+    )  # fmt: skip
+    def test_a_json_list_is_used_up_to_where_it_breaks(self, rest: str, said: str) -> None:
+        text = '[\n{"question": "Who?", "passage": "Ravens are clever."}' + rest
+        questions, report = read_questions("q.json", text.encode(), (BIRDS,))
+        assert len(questions) == 1
+        assert report.problems == [said]
+
+    def test_an_empty_json_list_has_no_question(self) -> None:
+        assert read_rows("q.json", b" [ ] \n")[0] == []
+
+    def test_one_json_object_over_several_lines_is_one_row(self) -> None:
+        row = {"question": "Who?", "passage": "Ravens are clever."}
+        assert read_rows("q.json", json.dumps(row, indent=2).encode())[0] == [Row(1, row)]
+        _, report = read_questions("q.json", json.dumps({"questions": [row]}, indent=2).encode(), (BIRDS,))
+        assert report.problems == ["line 1: the question is missing or blank"]
+
+    def test_lines_in_a_file_that_is_called_json_are_read_too(self) -> None:
+        lines = b'{"question": "Who?", "passage": "Ravens are clever."}\n\n{"question": "Which?", "passage": "blue valve"}\n'
+        questions, report = read_questions("q.json", lines, (BIRDS,))
+        assert not report
+        assert [question.text for question in questions] == ["Who?", "Which?"]
+
+    def test_rows_are_read_without_the_documents(self) -> None:
+        rows, report = read_rows("q.csv", b"question,answer\nWho?,bolt A\n\nWhere?,bolt B\n")
+        assert not report
+        assert rows == [
+            Row(2, {"question": "Who?", "answer": "bolt A"}),
+            Row(4, {"question": "Where?", "answer": "bolt B"}),
+        ]
+
+    @pytest.mark.parametrize(
+        ("name", "content"), [("q.csv", b"\n\nquestion\nWho?"), ("q.jsonl", b'\n\n\n{"question": "Who?"}')]
+    )
+    def test_blank_lines_before_the_first_count_as_lines(self, name: str, content: bytes) -> None:
+        assert read_rows(name, content)[0] == [Row(4, {"question": "Who?"})]
 
     def test_csv_with_quotes_lines_and_other_separators(self) -> None:
         page = Document("d.txt", 'Keep out,\nplease. The "old" guard said stop.')
