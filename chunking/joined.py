@@ -70,6 +70,17 @@ class Joined(Keeper):
         """The ruler of all documents for a unit."""
         return self.keep(("ruler", unit), lambda: self._ruler(unit))
 
+    def counts(self, unit: Unit) -> tuple[Ints, Ints]:
+        """For every position, the units that end at or before it, and those that begin before it, (len(text) + 1,) each.
+
+        The ruler's `low` and `high` looked up: many lengths cost no search.
+        """
+        return self.keep(("counts", unit), lambda: self._tables(unit))
+
+    def trimmed_ends(self, ends: Ints) -> Ints:
+        """Each end moved back to just behind the last non-space character before it, (n,)."""
+        return np.minimum(ends, self.words.ends[self.words_begun[ends] - 1])
+
     def regions(self, scope: str) -> Spans:
         """What a scope names: each document, its sections, or its sections without their headings."""
         return self.keep(("regions", scope), lambda: self.spans(lambda document: regions_of(document, scope)))
@@ -96,6 +107,14 @@ class Joined(Keeper):
             return found[0]
         moved = [(a + base, b + base) for (a, b), base in zip(found, self.bases.tolist(), strict=False)]
         return Spans(*(np.concatenate(column) for column in zip(Spans.empty(), *moved, strict=True)))
+
+    def _tables(self, unit: Unit) -> tuple[Ints, Ints]:
+        rule, size = self.ruler(unit), int(self.bases[-1])
+        if rule.before is None:
+            return np.arange(size), np.arange(size)
+        ended = np.cumsum(np.bincount(rule.atoms.ends, minlength=size))
+        begun = np.cumsum(np.bincount(rule.atoms.starts + 1, minlength=size))[:size]
+        return rule.before[ended], rule.before[begun]
 
     def _counts(self, of: Callable[[Document], Ints]) -> Ints:
         """Cumulative counts of each document, carried on from one to the next."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from chunking.joined import SCOPES, Joined, trimmed_ends
+from chunking.joined import SCOPES, Joined
 from chunking.types import Ints, Keeper, Spans
 from chunking.units import Ruler, Unit
 
@@ -50,7 +50,13 @@ class Part(Keeper):
 
     def measured(self, tiles: Spans, unit: Unit) -> Pieces:
         """A tiling of the regions with its lengths in a unit."""
-        return Pieces(*tiles, *lengths(self.ruler(unit), tiles), np.searchsorted(tiles.starts, self.regions.starts))
+        low, high = self.lengths(tiles, unit)
+        return Pieces(*tiles, low, high, np.searchsorted(tiles.starts, self.regions.starts))
+
+    def lengths(self, tiles: Spans, unit: Unit) -> tuple[Ints, Ints]:
+        """The units before each tile's start and before its end, (n,) each."""
+        low, high = self.source.counts(unit)
+        return low[tiles.starts], high[tiles.ends]
 
     def region_of(self, starts: Ints) -> Ints:
         """The number of the region that each position lies in, (n,)."""
@@ -81,7 +87,7 @@ def parted(source: Joined, regions: Spans, starts: Ints) -> Spans:
     begins[inner] = starts[stretches(first, count)]
     stops = np.append(begins[1:], 0)
     stops[heads + count] = regions.ends
-    return Spans(begins, trimmed_ends(source.words, stops))
+    return Spans(begins, source.trimmed_ends(stops))
 
 
 def stretches(first: Ints, count: Ints) -> Ints:
@@ -90,8 +96,3 @@ def stretches(first: Ints, count: Ints) -> Ints:
     Example: first 3, 7 and count 2, 3 -> 3, 4, 7, 8, 9
     """
     return np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
-
-
-def lengths(rule: Ruler, tiles: Spans) -> tuple[Ints, Ints]:
-    """The units before each tile's start and before its end, (n,) each."""
-    return rule.low(tiles.starts), rule.high(tiles.ends)

@@ -103,7 +103,7 @@ def _tokens(document: Document, unit: Unit) -> Ruler:
     assert unit.token_spans is not None  # Unit refuses it
     spans = np.asarray(unit.token_spans(document.text), np.int64).reshape(-1, 2)
     spans = spans[spans[:, 1] > spans[:, 0]]
-    if not len(spans):
+    if not len(spans) or not len(words(document).starts):
         return _words(document, unit)
     reach = np.maximum.accumulate(spans[:, 1])
     first = np.concatenate(([True], spans[1:, 0] >= reach[:-1]))

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from chunking.joined import trimmed
 from chunking.pack import joined
-from chunking.parts import Part, Pieces, lengths
+from chunking.parts import Part, Pieces
 from chunking.types import Chunks, Embed, Ints, Spans
 from chunking.units import Ruler, Unit
 
 PIECE = 50  # units; the published size of a piece
+_MOST = 16  # pieces for which the likeness is worked out at once: chunks of 800 units
 _SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")
 
 Rows = NDArray[np.float64]
@@ -29,7 +30,10 @@ def cluster(part: Part, size: int, unit: Unit, embed: Embed) -> Chunks:
     """
     pieces = part.keep(("cluster pieces", unit), lambda: _pieces(part, unit))
     most = size // PIECE
-    rewards = part.keep(("rewards", unit, embed.identity, most), lambda: _rewards(part, pieces, most, unit, embed))
+    known = max(most, _MOST)
+    rewards = part.keep(("rewards", unit, embed.identity, known), lambda: _rewards(part, pieces, known, embed))[
+        :, :most
+    ]
     fits = pieces.high[:, None] - pieces.low[np.maximum(np.arange(len(pieces.starts))[:, None] - np.arange(most), 0)]
     fits[:, 0] = 0  # a piece alone is a chunk, whatever it holds
     return joined(pieces, *_best(np.where(fits <= size, rewards, -np.inf), pieces.breaks))
@@ -62,11 +66,11 @@ def _best(rewards: Rows, breaks: Ints) -> tuple[Ints, Ints]:
     return np.array(firsts[::-1]), np.array(lasts[::-1])
 
 
-def _rewards(part: Part, pieces: Pieces, most: int, unit: Unit, embed: Embed) -> Rows:
+def _rewards(part: Part, pieces: Pieces, most: int, embed: Embed) -> Rows:
     """The likeness within the chunk that ends with piece i and holds j + 1 pieces, (n, most); -inf across a break."""
     text = part.source.text
     texts = [text[start:end] for start, end in zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)]
-    vectors = part.keep(("piece vectors", unit, embed.identity), lambda: embed(texts, "document").astype(np.float64))
+    vectors = embed(texts, "document").astype(np.float64)
     region = part.region_of(pieces.starts)
     means = _mean_likeness(vectors, pieces.breaks)[region]
     rewards = np.full((len(texts), most), -np.inf)
@@ -97,7 +101,7 @@ def _pieces(part: Part, unit: Unit) -> Pieces:
     last = np.searchsorted(starts, part.regions.starts[1:]) - 1
     stops[last] = part.regions.ends[:-1]
     tiles = trimmed(part.source.words, Spans(np.array(starts, np.int64), stops))
-    return Pieces(*tiles, *lengths(rule, tiles), np.searchsorted(tiles.starts, part.regions.starts))
+    return part.measured(tiles, unit)
 
 
 def _split(text: str, start: int, end: int, separators: tuple[str, ...], rule: Ruler) -> list[int]:

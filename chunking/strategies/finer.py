@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from chunking.joined import solid_starts
-from chunking.parts import Part, Pieces, lengths, parted
+from chunking.parts import Part, Pieces, parted
 from chunking.types import Ints, Spans
 from chunking.units import Unit
 
@@ -25,7 +25,7 @@ def cut_oversize(part: Part, levels: tuple[str, ...], size: int, unit: Unit) -> 
         kept.append(tuple(column[~over] for column in columns))
         parents = Spans(columns[0][over], columns[1][over])
         tiles = parted(part.source, parents, _starts(part, level, unit))
-        columns = (*tiles, *lengths(part.ruler(unit), tiles))
+        columns = (*tiles, *part.lengths(tiles, unit))
     if not kept:
         return pieces
     starts, ends, low, high = (np.concatenate(column) for column in zip(*kept, columns, strict=True))
