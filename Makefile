@@ -24,6 +24,9 @@ bench: .venv/test.done
 	$(BIN)/python -m bench.cut
 	$(BIN)/python -m bench.embed
 	$(BIN)/python -m bench.peps
+	$(BIN)/python -m bench.recursive
+	$(BIN)/python -m bench.late
+	$(BIN)/python -m bench.chroma
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
@@ -33,7 +36,7 @@ bench: .venv/test.done
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-.venv/test.done: requirements.txt requirements-dev.txt | .venv/bin/python
+.venv/test.done: requirements.txt requirements-libraries.txt requirements-dev.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ .venv/run.done
 

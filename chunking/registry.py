@@ -12,6 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chunking.joined import Joined, alone
+from chunking.libraries.chonkie import chonkie_fast, chonkie_recursive, chonkie_sentence, chonkie_token
+from chunking.libraries.langchain import langchain_markdown, langchain_recursive
+from chunking.libraries.llamaindex import llamaindex_sentence
+from chunking.libraries.semantic_text_splitter import semantic_markdown_splitter, semantic_text_splitter
+from chunking.libraries.semchunk import semchunk
 from chunking.parts import check_scope, part_of
 from chunking.strategies.cluster import cluster
 from chunking.strategies.fixed import fixed
@@ -150,6 +155,36 @@ _ROWS = (
              (Numbers("sizes", "Sizes", (100, 200, 400), _SIZES, 1, 1_000_000, 6, "The sizes that are cut, embedded and ranked together."),
               Choice("base", "Cut by", "recursive", ("recursive", "sentence", "fixed"), "The strategy that cuts at every size."), _UNIT),
              "sizes", merges=True),
+    Strategy("langchain_recursive", "LangChain recursive", "RecursiveCharacterTextSplitter: blank lines, line ends, spaces, then characters.",
+             langchain_recursive,
+             (_size(), _OVERLAP, _UNIT,
+              Choice("separators", "Separators", "default", ("default", "words", "markdown"),
+                     "Its own; its own without characters, so that no word is cut; or those it lists for Markdown.")),
+             "size", module="langchain_text_splitters"),
+    Strategy("langchain_markdown", "LangChain Markdown headings", "MarkdownHeaderTextSplitter: what stands below each heading, of any length.",
+             langchain_markdown,
+             (Number("levels", "Levels", 3, (1, 2, 3, 4, 5, 6), 1, 6, "Headings of so many levels part the text.", sized=False),
+              Choice("headings", "Headings", "drop", ("drop", "keep"), "Whether a heading is left out of its chunk, as it does by default, or kept.")),
+             module="langchain_text_splitters"),
+    Strategy("llamaindex_sentence", "LlamaIndex sentences", "SentenceSplitter: whole sentences while they fit, then what is between marks, then words.",
+             llamaindex_sentence, (_size(), _OVERLAP, _UNIT), "size", module="llama_index"),
+    Strategy("chonkie_recursive", "Chonkie recursive", "RecursiveChunker: line ends, sentences, pauses, words.",
+             chonkie_recursive, (_size(), _UNIT), "size", module="chonkie"),
+    Strategy("chonkie_token", "Chonkie tokens", "TokenChunker: a window of so many units.",
+             chonkie_token, (_size("The length of the window."), _OVERLAP, _UNIT), "size", module="chonkie"),
+    Strategy("chonkie_sentence", "Chonkie sentences", "SentenceChunker: whole sentences, packed up to a limit.",
+             chonkie_sentence, (_size(), _OVERLAP, _UNIT), "size", module="chonkie"),
+    Strategy("chonkie_fast", "Chonkie fast", "FastChunker: bytes, cut behind the last line end, full stop or question mark.",
+             chonkie_fast,
+             (Number("size", "Size (bytes)", 1200, (150, 300, 450, 600, 900, 1200, 1500, 1800, 2400, 3000, 3600, 4200, 4800), 1, 10_000_000,
+                     "The most bytes a chunk may hold; a word has about six.", sized=False),),
+             module="chonkie"),
+    Strategy("semchunk", "semchunk", "The longest runs of line ends, then tabs, spaces and marks, merged up to a limit.",
+             semchunk, (_size(), _OVERLAP, _UNIT), "size", module="semchunk"),
+    Strategy("semantic_text_splitter", "semantic-text-splitter", "TextSplitter: the largest of line ends, sentences, words and characters that fit.",
+             semantic_text_splitter, (_size(), _OVERLAP, _UNIT), "size", module="semantic_text_splitter"),
+    Strategy("semantic_markdown_splitter", "semantic-text-splitter, Markdown", "MarkdownSplitter: Markdown's headings and blocks first, then as for text.",
+             semantic_markdown_splitter, (_size(), _OVERLAP, _UNIT), "size", module="semantic_text_splitter"),
 )  # fmt: skip
 
 STRATEGIES: dict[str, Strategy] = {row.name: row for row in _ROWS}

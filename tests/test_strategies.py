@@ -106,7 +106,10 @@ def chunks_of(name: str, case: Case, document: Document | None = None) -> list[t
     return list(cut(document, name, case.settings, case.scope, TOKENIZERS[case.tokenizer], EMBED))
 
 
-every_strategy = pytest.mark.parametrize("name", STRATEGIES)
+OURS = [
+    name for name, strategy in STRATEGIES.items() if not strategy.module
+]  # libraries promise less: test_libraries.py
+every_strategy = pytest.mark.parametrize("name", OURS)
 
 
 def is_trimmed(text: str, start: int, end: int) -> bool:
@@ -171,7 +174,7 @@ def test_a_fresh_document_is_cut_alike_and_earlier_cuts_do_not_matter(name: str,
     assert chunks_of(name, case, document) == chunks_of(name, case)
 
 
-LIMITED = [name for name, strategy in STRATEGIES.items() if strategy.limit]
+LIMITED = [name for name in OURS if STRATEGIES[name].limit]
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -11,6 +11,7 @@ import cache
 import chunkscope
 from cache.errors import ModelMissing
 from tests.fakes import BagOfWords
+from tests.ollama_double import OllamaDouble
 
 TEXT = "# Tanks\n\nThe blue tank is full. The red one is empty.\n\n## Pumps\n\nPumps run at night.\n"
 
@@ -188,3 +189,88 @@ def test_help_lists_every_strategy_with_its_settings(capsys: pytest.CaptureFixtu
     for strategy in STRATEGIES.values():
         assert strategy.name in shown
         assert all(f"{parameter.name}=" in shown for parameter in strategy.parameters)
+
+
+def test_several_sizes_are_given_with_commas(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(folder / "docs" / "tanks.md")
+    result = printed(capsys, "cut", file, "--strategy", "multi", "--set", "sizes=3,9", "--json")
+    alone = [
+        printed(capsys, "cut", file, "--strategy", "recursive", "--set", f"size={size}", "--json") for size in (3, 9)
+    ]
+    spans = {(chunk["start"], chunk["end"]) for one in alone for chunk in one["chunks"]}
+    assert [(chunk["start"], chunk["end"]) for chunk in result["chunks"]] == sorted(spans)
+
+
+def test_keyword_search_asks_no_model(folder: Path, model: BagOfWords, capsys: pytest.CaptureFixture[str]) -> None:
+    trial = printed(capsys, "evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"),
+                    "--strategy", "sentence", "--set", "size=6", "--search", "keyword", "--k", "1", "--json")  # fmt: skip
+    assert model.seen == {"document": [], "query": []}
+    assert [one["rank"] for one in trial["per_question"]] == [1, 1]
+    assert trial["truncated_chunks"] == 0
+
+
+def test_chunks_of_another_tool_are_measured_after_an_audit(
+    folder: Path, model: BagOfWords, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = TEXT.index("The blue")
+    chunks = [{"document": "tanks", "start": start, "end": start + 22}, {"document": "more/birds", "start": 0, "end": 18},
+              {"document": "tanks", "start": 5, "end": 5000}]  # fmt: skip
+    (folder / "chunks.json").write_text(json.dumps(chunks))
+    asked = ("evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--chunks",
+             str(folder / "chunks.json"))  # fmt: skip
+    assert chunkscope.main((*asked, "--json")) == 0
+    out, err = capsys.readouterr()
+    trial = json.loads(out)
+    assert (trial["chunks"], trial["hit_rate"]) == (2, 1.0)
+    assert trial["config"]["strategy"] == "chunks"
+    assert trial["config"]["settings"] == {"file": "chunks.json"}
+    assert "5000" in err, "what is out of range is reported"
+    assert chunkscope.main(asked) == 0
+    assert "chunks: 2 chunks of" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [["--strategy", "fixed"], ["--set", "size=3"], ["--scope", "body"]])
+def test_chunks_that_are_brought_along_cannot_be_cut_again(
+    folder: Path, model: BagOfWords, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "chunks.json").write_text('[{"document": "tanks", "start": 0, "end": 7}]')
+    asked = ["evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl")]
+    assert chunkscope.main([*asked, "--chunks", str(folder / "chunks.json"), *more]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) >= 1
+
+
+def test_contextual_context_tells_its_price_first(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        server.reply = lambda prompt: "It is on tanks."
+        cutting = (
+            "cut",
+            str(folder / "docs" / "tanks.md"),
+            "--strategy",
+            "section",
+            "--context",
+            "contextual",
+            "--json",
+        )
+        assert chunkscope.main(cutting) == 0
+        out, err = capsys.readouterr()
+        assert {chunk["prefix"] for chunk in json.loads(out)["chunks"]} == {"It is on tanks."}
+        assert "ollama:llama3.2 describes 2 chunks, 0 are described already: 2 calls, at most about" in err
+        assert "described 2 of 2" in err
+        assert chunkscope.main(cutting) == 0
+        assert "describes 0 chunks, 2 are described already" in capsys.readouterr().err
+        assert len(server.chats) == 2
+
+
+def test_contextual_context_without_a_chat_model_says_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert (
+        chunkscope.main(["cut", str(folder / "docs" / "tanks.md"), "--strategy", "section", "--context", "contextual"])
+        == 2
+    )
+    assert "needs an Ollama server with a chat model" in capsys.readouterr().err

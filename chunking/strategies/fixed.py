@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from chunking.joined import solid_starts, trimmed
-from chunking.pack import packed
-from chunking.parts import Part, Pieces
+from chunking.joined import trimmed
+from chunking.pack import pack
+from chunking.parts import Part, Pieces, stretches
 from chunking.types import Chunks, Ints, Spans
-from chunking.units import Unit
+from chunking.units import Ruler, Unit
 
 
 def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
@@ -18,7 +18,9 @@ def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
     """
     rule = part.ruler(unit)
     if not rule.even:
-        return packed(part.keep(("atoms", unit), lambda: _atoms(part, unit)), size, overlap)
+        atoms = part.keep(("atoms", unit), lambda: _atoms(part, rule))
+        firsts, lasts = pack(atoms, size, overlap)
+        return Chunks.plain(*_distinct(trimmed(part.source.words, Spans(atoms.starts[firsts], atoms.ends[lasts]))))
     low, high = rule.low(part.regions.starts), rule.high(part.regions.ends)
     starts, ends, region = _windows(low, high, size, overlap)
     if rule.before is None:
@@ -28,8 +30,16 @@ def fixed(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
     return Chunks.plain(*(windows if unit.name == "words" else _distinct(trimmed(part.source.words, windows))))
 
 
-def _atoms(part: Part, unit: Unit) -> Pieces:
-    return part.measured(part.parted(solid_starts(part.source.words, part.ruler(unit).atoms.starts)), unit)
+def _atoms(part: Part, rule: Ruler) -> Pieces:
+    """The atoms of each region, white space included: a window counts it, and is trimmed of it afterwards."""
+    regions, atoms = part.regions, rule.atoms
+    first = np.searchsorted(atoms.ends, regions.starts, "right")
+    count = np.searchsorted(atoms.starts, regions.ends, "left") - first
+    place, region = stretches(first, count), np.repeat(np.arange(len(first)), count)
+    starts = np.maximum(atoms.starts[place], regions.starts[region])
+    ends = np.minimum(atoms.ends[place], regions.ends[region])
+    low, high = (starts, ends) if rule.before is None else (rule.before[place], rule.before[place + 1])
+    return Pieces(starts, ends, low, high, np.cumsum(count) - count)
 
 
 def _windows(low: Ints, high: Ints, size: int, overlap: int) -> tuple[Ints, Ints, Ints]:
