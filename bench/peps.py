@@ -63,7 +63,8 @@ RULES = {
     "paragraphs120_title": Rule("paragraph", {"size": 120, "oversize": "keep"}, "body", "heading", differs=True),
     "paragraphs120_cut": Rule("paragraph", {"size": 120, "oversize": "cut"}, "body", differs=True),
 }
-BY_LANGCHAIN = "recursive200"
+if find_spec("langchain_text_splitters"):
+    RULES["recursive200"] = Rule("langchain_recursive", {"size": 200, "separators": "words"})
 
 
 @dataclass
@@ -343,31 +344,6 @@ def place_of(scores: np.ndarray, held: list[int]) -> int | None:
     return int(found[0]) + 1 if len(found) else None
 
 
-def langchain_chunks(peps: Peps) -> Outcome:
-    """The cut that is LangChain's own, made here by LangChain where it is installed."""
-    published = {(row[0], row[1], row[2]) for row in peps.chunks[BY_LANGCHAIN]}
-    outcome = Outcome(BY_LANGCHAIN, len(published), 0)
-    if not find_spec("langchain_text_splitters"):
-        outcome.note = "not cut: langchain-text-splitters is not installed"
-        return outcome
-    from langchain_text_splitters import RecursiveCharacterTextSplitter
-
-    splitter = RecursiveCharacterTextSplitter(
-        separators=["\n\n", "\n", " "], chunk_size=200, chunk_overlap=0,
-        length_function=lambda text: len(text.split()), add_start_index=True,
-    )  # fmt: skip
-    found = set()
-    for document in peps.corpus.documents:
-        for piece in splitter.create_documents([document.text]):
-            start = piece.metadata["start_index"]
-            found.add((document.id, start, start + len(piece.page_content)))
-    outcome.ours = len(found)
-    outcome.chunks = dict.fromkeys(published ^ found, "unexplained")
-    outcome.added = found - published
-    outcome.note = f"{'DIFFERS' if outcome.failed else 'identical'}, cut by LangChain itself"
-    return outcome
-
-
 def outcomes(peps: Peps, embed: Embed | None) -> Iterator[Outcome]:
     """Every cut, one after another."""
     for name, rule in RULES.items():
@@ -375,10 +351,8 @@ def outcomes(peps: Peps, embed: Embed | None) -> Iterator[Outcome]:
         if embed:
             compare_ranks(peps, outcome, rule, embed)
         yield outcome
-    yield langchain_chunks(peps)
     if embed:
-        differing = [name for name, rule in RULES.items() if rule.differs]
-        for name in (*differing, BY_LANGCHAIN):
+        for name in [name for name, rule in RULES.items() if rule.differs]:
             yield check_given_chunks(peps, name, embed)
 
 

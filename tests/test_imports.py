@@ -76,6 +76,14 @@ def test_the_core_needs_numpy_and_the_parsers_it_cuts_with_and_nothing_else(path
     assert names <= set(sys.stdlib_module_names) | CORE_LIBRARIES | {"chunking"}
 
 
+def test_libraries_that_cut_are_imported_by_their_adapters_alone_and_only_when_chosen() -> None:
+    """So that the program starts without them, and as fast: the adapters name them to `import_module`."""
+    for name, path in FILES.items():
+        source = path.read_text(encoding="utf-8")
+        assert "import_module" not in source or name == "chunking/libraries/common.py", name
+        assert "library(" not in source or name.startswith("chunking/libraries/"), name
+
+
 def test_the_terminal_reaches_all_three() -> None:
     path = ROOT / "chunkscope.py"
     if not path.exists():
