@@ -45,9 +45,9 @@ def _headings_above(document: Document, starts: Ints, context: str) -> list[str]
 
 
 def _prefix(document: Document, context: str, path: tuple[str, ...], opens: bool) -> str:
-    above = path[:-1] if opens else path
+    above = tuple(filter(None, path[:-1] if opens else path))  # a heading may have no title
     if context == "heading":
-        return above[-1] if above and not opens else ""
+        return path[-1] if path and not opens else ""
     title = () if document.title in path else (document.title,) if document.title else ()
     if context == "headings":
         return " > ".join((*title, *above))

@@ -412,6 +412,11 @@ class TestContext:
         below = "Manual > Guide"
         assert self.prefixes("headings", titled) == ["Manual", "Manual", below, below, path, path, below]
 
+    def test_a_heading_without_a_title_says_nothing(self) -> None:
+        document = Document("d", "# Guide\n\n##\n\nText.")
+        assert prefixes(document, at([document.text.index("Text")]), "headings") == ["Guide"]
+        assert prefixes(document, at([document.text.index("Text")]), "heading") == [""]
+
     def test_plain_text_has_no_headings(self) -> None:
         document = Document("d", "# a\n\nb", title="T", markdown=False)
         assert prefixes(document, at([5]), "headings") == ["T"]
