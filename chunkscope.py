@@ -19,7 +19,8 @@ from chunking.context import CONTEXTS
 from chunking.experiment import Result, Trial, run
 from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble, build
 from chunking.joined import SCOPES
-from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, strategy_named
+from chunking.libraries.common import REQUIREMENTS
+from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, missing, strategy_named
 from chunking.types import Corpus, Describe, Embed
 
 
@@ -84,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
 def _settings_help() -> str:
     lines = ["strategies and their settings (--set NAME=VALUE):"]
     for strategy in STRATEGIES.values():
-        lines.append(f"  {strategy.name:16} {strategy.summary}")
+        absent = f" (install with pip install -r {REQUIREMENTS})" if missing(strategy) else ""
+        lines.append(f"  {strategy.name:16} {strategy.summary}{absent}")
         lines += [f"    {parameter.name}={_shown(parameter.default)}  ({_allowed(parameter)}) {parameter.help}"
                   for parameter in strategy.parameters]  # fmt: skip
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,6 +83,14 @@ def test_libraries_that_cut_are_imported_by_their_adapters_alone_and_only_when_c
         source = path.read_text(encoding="utf-8")
         assert "import_module" not in source or name == "chunking/libraries/common.py", name
         assert "library(" not in source or name.startswith("chunking/libraries/"), name
+
+
+def test_nothing_heavy_is_imported_at_the_start() -> None:
+    heavy = ["bm25s", "chonkie", "langchain_text_splitters", "llama_index", "onnxruntime", "semantic_text_splitter",
+             "semchunk", "scipy", "tokenizers"]  # fmt: skip
+    code = f"import sys, chunkscope, chunking.experiment, pages.parts.controls; print([n for n in {heavy} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_terminal_reaches_all_three() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from cache import Choice
 from cache.embedder import CachedEmbedder
 from cache.errors import ServerAway
 from cache.records import Record
+from chunking import registry
 from chunking.experiment import run
 from chunking.index import Config
 from data.bundled import bundled
@@ -317,3 +320,13 @@ def test_the_threshold_gives_way_to_a_percentile() -> None:
     labels = [slider.label for slider in app.select_slider]
     assert "Percentile" in labels
     assert "Threshold" not in labels
+
+
+def test_a_library_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "chonkie", None)
+    monkeypatch.setattr(registry, "find_spec", lambda name: None if name == "chonkie" else find_spec(name))
+    app = page(strategy="chonkie_token")
+    assert not app.exception
+    assert "Chonkie tokens (not installed)" in app.selectbox(key="w_strategy").options
+    assert "install with pip install" in app.info[0].value.replace("\\", "")
+    assert "needs chonkie" in app.error[0].value.replace("\\", "")

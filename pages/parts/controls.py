@@ -12,6 +12,7 @@ from cache.embedder import CachedEmbedder
 from chunking.context import CONTEXTS
 from chunking.index import POOLINGS, SEARCHES, Config
 from chunking.joined import SCOPES
+from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, Strategy, missing
 from pages.parts import resources
 from pages.parts.address import choose, chosen
@@ -36,6 +37,8 @@ def pick(embedder: CachedEmbedder | None) -> Config:
                   "How documents are cut into chunks. Those of libraries cut as the library does.")  # fmt: skip
     strategy = STRATEGIES[name]
     st.caption(strategy.summary)
+    if missing(strategy):
+        st.info(plain(f"The library is not installed: install with pip install -r {REQUIREMENTS}"))
     settings = _settings(strategy, bool(embedder and embedder.token_spans))
     scope = select("scope", "Scope", list(SCOPES), "document", _SCOPE_WORDS.__getitem__,
                    "Whether chunks may cross headings. Inside sections none does; headings left out come back only as context.")  # fmt: skip
