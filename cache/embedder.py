@@ -1,23 +1,45 @@
-"""The embedder that the rest of the program uses: a model behind a memory and a store of finished vectors."""
+"""The embedder that the rest of the program uses: a model behind a memory and a store of finished vectors.
+
+`CachedEmbedder` gives one vector a text, `TokenReader` the vectors of a text's tokens; `_Once` is what both share.
+"""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Literal, Protocol
+from itertools import chain, islice
+from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from cache.errors import BadVectors
-from cache.records import Record, keyed_by, pack, quote, readable, unit_vector, unpack
+from cache.records import (
+    Record,
+    Window,
+    keyed_by,
+    pack,
+    pack_rows,
+    quote,
+    readable,
+    token_rows,
+    unit_vector,
+    unpack,
+    unpack_rows,
+)
 from cache.store import Store
 from chunking.types import TokenSums
 
 Kind = Literal["document", "query"]
-Progress = Callable[[int, int], None]  # (texts embedded so far, texts to embed)
+Progress = Callable[[int, int], None]  # (texts or windows done so far, those to do)
 
 #: The most records kept in memory: 100,000 vectors of 384 numbers are 150 MB. The store keeps all.
 MEMORY = 100_000
+
+#: The most windows kept in memory, 25 MB: enough to hand them from one thread to another that waits for them.
+WINDOWS = 128
+
+#: The most bytes of token sums kept in memory, the least recently used dropped first: 170,000 tokens of 384 numbers.
+SUMS = 512 * 2**20
 
 #: Seconds between two calls of the progress function while another thread embeds what this one waits for.
 _PATIENCE = 0.5
@@ -46,26 +68,145 @@ class Backend(Protocol):
         ...
 
 
-class CachedEmbedder:
+@runtime_checkable
+class TokenBackend(Backend, Protocol):
+    """A model that also gives the vectors of its tokens, for late pooling."""
+
+    token_fingerprint: tuple[str, ...]  # all that a token's vector depends on, but its window
+    batch_windows: int  # the most windows that are read between two calls of the progress function
+
+    def windows(self, text: str) -> tuple[np.ndarray, list[Window]]:
+        """The text's tokens, (t, 2) spans, and the windows whose kept vectors, one after another, are theirs."""
+        ...
+
+    def token_vectors(self, windows: Sequence[Window]) -> list[np.ndarray]:
+        """The kept vectors of each window, (last - first, dimension) float32."""
+        ...
+
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+class _Once(ABC, Generic[Item, Value]):
+    """What a model makes of items, each item's value made once, ever: it is kept in memory and in the store.
+
+    Threads may share it: what one makes, another that needs it waits for instead of making it again.
+    """
+
+    def __init__(self, store: Store | None, identity: str, memory: int) -> None:
+        self.identity = identity
+        self._store = store
+        self._most = memory  # values kept in memory
+        self._memory: dict[str, Value] = {}  # key -> value, oldest first
+        self._claimed: set[str] = set()  # keys whose values some thread is making now
+        self._changed = threading.Condition()  # guards the two above
+
+    @abstractmethod
+    def _make(self, items: Sequence[Item]) -> list[Value]:
+        """The model's value for each item; BadVectors where it cannot be used."""
+
+    @abstractmethod
+    def _batch(self, items: Iterable[tuple[str, Item]]) -> Iterable[tuple[str, Item]]:
+        """The leading (key, item) pairs, at least one, that the model should get at once."""
+
+    @abstractmethod
+    def _pack(self, value: Value) -> bytes:
+        """The value as it is stored."""
+
+    @abstractmethod
+    def _unpack(self, item: Item, data: bytes) -> Value | None:
+        """The item's value in these bytes, or None where they hold none."""
+
+    def _values(self, wanted: Mapping[str, Item], progress: Progress | None) -> dict[str, Value]:
+        """The values by key, from memory, the store, or the model."""
+        found = self._known(wanted)
+        missing = {key: item for key, item in wanted.items() if key not in found}
+        return found | self._made(missing, progress)
+
+    def _known(self, wanted: Mapping[str, Item]) -> dict[str, Value]:
+        """The values that memory or the store holds, by key."""
+        with self._changed:
+            found = {key: self._memory[key] for key in wanted if key in self._memory}
+        if self._store is not None and len(found) < len(wanted):
+            stored = self._store.get_many(key for key in wanted if key not in found)
+            values = {key: self._unpack(wanted[key], data) for key, data in stored.items()}
+            whole = {key: value for key, value in values.items() if value is not None}
+            self._remember(whole)
+            found |= whole
+        return found
+
+    def _made(self, missing: Mapping[str, Item], progress: Progress | None) -> dict[str, Value]:
+        """The values that are not known, by key; batch by batch, shared with other threads."""
+        total = len(missing)
+        waiting = dict(missing)
+        done: dict[str, Value] = {}
+        while waiting:
+            others, batch = self._claim(waiting)
+            done |= others
+            if batch:
+                done |= self._run(batch)
+            for key in (*others, *batch):
+                del waiting[key]
+            if progress is not None:
+                progress(len(done), total)
+        return done
+
+    def _claim(self, waiting: Mapping[str, Item]) -> tuple[dict[str, Value], dict[str, Item]]:
+        """What other threads have made meanwhile, and the next batch, now this thread's to make.
+
+        Where all that is left is in other threads' hands, it waits a moment for them.
+        """
+        with self._changed:
+            ready, batch = self._next_batch(waiting)
+            if not ready and not batch:
+                self._changed.wait(_PATIENCE)
+                ready, batch = self._next_batch(waiting)
+            self._claimed.update(batch)
+        return ready, batch
+
+    def _next_batch(self, waiting: Mapping[str, Item]) -> tuple[dict[str, Value], dict[str, Item]]:
+        ready = {key: self._memory[key] for key in waiting if key in self._memory}
+        free = ((key, item) for key, item in waiting.items() if key not in ready and key not in self._claimed)
+        return ready, dict(self._batch(free))
+
+    def _run(self, batch: Mapping[str, Item]) -> dict[str, Value]:
+        """The values of one claimed batch, by key, kept in memory and in the store."""
+        try:
+            values = dict(zip(batch, self._make(list(batch.values())), strict=True))
+            self._remember(values)
+            if self._store is not None:
+                self._store.put_many({key: self._pack(value) for key, value in values.items()}, tag=self.identity)
+            return values
+        finally:  # also where the model failed: another thread may then try
+            with self._changed:
+                self._claimed.difference_update(batch)
+                self._changed.notify_all()
+
+    def _remember(self, values: Mapping[str, Value]) -> None:
+        with self._changed:
+            self._memory.update(values)
+            for key in list(islice(self._memory, max(0, len(self._memory) - self._most))):
+                del self._memory[key]
+
+
+class CachedEmbedder(_Once[str, Record]):
     """`embedder(texts, "document") -> (n, d)` float32 rows of unit length, each text embedded once, ever.
 
-    Threads may share it: what one embeds, another that needs it waits for instead of embedding it again.
+    Threads may share it. `token_sums` is the model's `TokenReader`, None where it gives no vectors of tokens.
     """
 
     def __init__(self, backend: Backend, store: Store | None) -> None:
+        super().__init__(store, backend.identity, MEMORY)
         self.name = backend.name
-        self.identity = backend.identity
         self.dimension = backend.dimension
         self.limit = backend.limit
         self.prefixes = dict(backend.prefixes)
         self.token_spans = backend.token_spans
-        self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = None
+        self.token_reader = TokenReader(backend, store) if isinstance(backend, TokenBackend) else None
+        self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = self.token_reader
         self._backend = backend
-        self._store = store
         self._key = keyed_by(backend.fingerprint)
-        self._memory: dict[str, Record] = {}  # key -> record, oldest first
-        self._claimed: set[str] = set()  # keys that some thread is embedding now
-        self._changed = threading.Condition()  # guards the two above
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
         """(n, d) float32, one unit row for each text."""
@@ -93,8 +234,8 @@ class CachedEmbedder:
 
     def missing(self, texts: Sequence[str], kind: Kind) -> int:
         """How many different texts would have to be embedded now."""
-        keys = {self._key(text) for text in self._inputs(texts, kind)}
-        return len(keys - self._known(keys).keys())
+        wanted = {self._key(text): text for text in self._inputs(texts, kind)}
+        return len(wanted.keys() - self._known(wanted).keys())
 
     @property
     def warnings(self) -> list[str]:
@@ -105,8 +246,7 @@ class CachedEmbedder:
         """The texts as the model gets them; ValueError for what cannot be embedded."""
         if kind not in self.prefixes:
             raise ValueError(f'kind must be "document" or "query", got {kind!r}')
-        if isinstance(texts, str):
-            raise ValueError(f"texts must be a list of texts, got the one text {quote(texts)}")
+        _check_list(texts)
         for index, text in enumerate(texts):
             if not text.strip():
                 raise ValueError(f"a text must have a character that is not white space, got {text!r} at {index}")
@@ -117,71 +257,10 @@ class CachedEmbedder:
         """One record for each text, from memory, the store, or the model."""
         inputs = self._inputs(texts, kind)
         keys = [self._key(text) for text in inputs]
-        found = self._known(keys)
-        missing = {key: text for key, text in zip(keys, inputs, strict=True) if key not in found}
-        found |= self._embedded(missing, progress)
+        found = self._values(dict(zip(keys, inputs, strict=True)), progress)
         return [found[key] for key in keys]
 
-    def _known(self, keys: Iterable[str]) -> dict[str, Record]:
-        """The records that memory or the store holds, by key."""
-        distinct = dict.fromkeys(keys)
-        with self._changed:
-            found = {key: self._memory[key] for key in distinct if key in self._memory}
-        if self._store is not None and len(found) < len(distinct):
-            stored = self._store.get_many(key for key in distinct if key not in found)
-            whole = {key: record for key, data in stored.items() if (record := unpack(data, self.dimension))}
-            self._remember(whole)
-            found |= whole
-        return found
-
-    def _embedded(self, missing: Mapping[str, str], progress: Progress | None) -> dict[str, Record]:
-        """The records of texts that are not known, by key; batch by batch, shared with other threads."""
-        total = len(missing)
-        waiting = dict(missing)
-        done: dict[str, Record] = {}
-        while waiting:
-            others, batch = self._claim(waiting)
-            done |= others
-            if batch:
-                done |= self._run(batch)
-            for key in (*others, *batch):
-                del waiting[key]
-            if progress is not None:
-                progress(len(done), total)
-        return done
-
-    def _claim(self, waiting: Mapping[str, str]) -> tuple[dict[str, Record], dict[str, str]]:
-        """What other threads have embedded meanwhile, and the next batch, now this thread's to embed.
-
-        Where all that is left is in other threads' hands, it waits a moment for them.
-        """
-        with self._changed:
-            ready, batch = self._next_batch(waiting)
-            if not ready and not batch:
-                self._changed.wait(_PATIENCE)
-                ready, batch = self._next_batch(waiting)
-            self._claimed.update(batch)
-        return ready, batch
-
-    def _next_batch(self, waiting: Mapping[str, str]) -> tuple[dict[str, Record], dict[str, str]]:
-        ready = {key: self._memory[key] for key in waiting if key in self._memory}
-        free = ((key, text) for key, text in waiting.items() if key not in ready and key not in self._claimed)
-        return ready, dict(_fitting(free, self._backend.batch_texts, self._backend.batch_characters))
-
-    def _run(self, batch: Mapping[str, str]) -> dict[str, Record]:
-        """The records of one claimed batch, by key, kept in memory and in the store."""
-        try:
-            records = dict(zip(batch, self._checked(list(batch.values())), strict=True))
-            self._remember(records)
-            if self._store is not None:
-                self._store.put_many({key: pack(record) for key, record in records.items()}, tag=self.identity)
-            return records
-        finally:  # also where the model failed: another thread may then try
-            with self._changed:
-                self._claimed.difference_update(batch)
-                self._changed.notify_all()
-
-    def _checked(self, texts: Sequence[str]) -> list[Record]:
+    def _make(self, texts: Sequence[str]) -> list[Record]:
         """The model's records, each vector of the right length, finite and of unit length."""
         records = self._backend.encode(texts)
         if len(records) != len(texts):
@@ -191,11 +270,106 @@ class CachedEmbedder:
             for text, record in zip(texts, records, strict=True)
         ]
 
-    def _remember(self, records: Mapping[str, Record]) -> None:
+    def _batch(self, items: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        return _fitting(items, self._backend.batch_texts, self._backend.batch_characters)
+
+    def _pack(self, value: Record) -> bytes:
+        return pack(value)
+
+    def _unpack(self, item: str, data: bytes) -> Record | None:
+        return unpack(data, self.dimension)
+
+
+class TokenReader(_Once[Window, np.ndarray]):
+    """`reader(texts) -> [TokenSums]`: a text's tokens as a model reads them within the whole text, summed up.
+
+    The model side of late chunking (Günther et al. 2024, arXiv 2409.04701): any cut of the text is then arithmetic.
+    """
+
+    def __init__(self, backend: TokenBackend, store: Store | None) -> None:
+        super().__init__(store, backend.identity, WINDOWS)
+        self._backend = backend
+        self._key = keyed_by(backend.token_fingerprint)
+        self._sums: dict[str, TokenSums] = {}  # text -> sums, least recently used first
+        self._bytes = 0  # of them; both guarded as the memory is
+
+    def __call__(self, texts: Sequence[str], progress: Progress | None = None) -> list[TokenSums]:
+        """The sums of each text, not to be written to; of a text without tokens they are one row of zeros.
+
+        After each batch of windows, when it is safe in the store, `progress(done, total)` is called, and may raise to
+        cancel. The answer takes 3 kB a token of 384 numbers, so a large corpus is better asked for in parts.
+        """
+        _check_list(texts)
+        found = self._recalled(texts)
+        read = {text: self._tokens(text) for text in dict.fromkeys(texts) if text not in found}
+        wanted = dict(chain.from_iterable(keyed for _, keyed in read.values()))
+        vectors = self._values(wanted, progress)
+        for text, (spans, keyed) in read.items():
+            found[text] = self._summed(spans, [vectors[key] for key, _ in keyed])
+            self._keep(text, found[text])
+        return [found[text] for text in texts]
+
+    def _tokens(self, text: str) -> tuple[np.ndarray, list[tuple[str, Window]]]:
+        """The tokens' spans, (t, 2), and their windows, each with its key."""
+        spans, windows = self._backend.windows(text)
+        return spans, [(self._key(str(window)), window) for window in windows]
+
+    def _summed(self, spans: np.ndarray, parts: Sequence[np.ndarray]) -> TokenSums:
+        """The sums of all parts' rows, in 64 bits: a difference of two is then as exact as a sum of its own."""
+        sums = np.zeros((len(spans) + 1, self._backend.dimension))
+        if parts:
+            np.cumsum(np.concatenate(parts), axis=0, dtype=np.float64, out=sums[1:])
+        whole = TokenSums(spans[:, 0].copy(), spans[:, 1].copy(), sums)
+        for array in whole:
+            array.flags.writeable = False  # all who ask share it
+        return whole
+
+    def _recalled(self, texts: Sequence[str]) -> dict[str, TokenSums]:
+        """What memory holds of the texts' sums; it counts as used now."""
         with self._changed:
-            self._memory.update(records)
-            for key in list(islice(self._memory, max(0, len(self._memory) - MEMORY))):
-                del self._memory[key]
+            found = {text: self._sums.pop(text) for text in dict.fromkeys(texts) if text in self._sums}
+            self._sums.update(found)
+        return found
+
+    def _keep(self, text: str, sums: TokenSums) -> None:
+        with self._changed:
+            if text in self._sums:  # another thread was first
+                return
+            self._sums[text] = sums
+            self._bytes += _size(sums)
+            while self._bytes > SUMS:
+                self._bytes -= _size(self._sums.pop(next(iter(self._sums))))
+
+    def _make(self, items: Sequence[Window]) -> list[np.ndarray]:
+        vectors = self._backend.token_vectors(items)
+        if len(vectors) != len(items):
+            raise BadVectors(f"{self._backend.name} must answer for each of {len(items)} windows, got {len(vectors)}")
+        return [
+            token_rows(rows, self._shape(window), self._backend.name)
+            for rows, window in zip(vectors, items, strict=True)
+        ]
+
+    def _batch(self, items: Iterable[tuple[str, Window]]) -> Iterator[tuple[str, Window]]:
+        return islice(items, self._backend.batch_windows)
+
+    def _pack(self, value: np.ndarray) -> bytes:
+        return pack_rows(value)
+
+    def _unpack(self, item: Window, data: bytes) -> np.ndarray | None:
+        return unpack_rows(data, self._shape(item))
+
+    def _shape(self, window: Window) -> tuple[int, int]:
+        return window.last - window.first, self._backend.dimension
+
+
+def _check_list(texts: Sequence[str]) -> None:
+    """ValueError for a single text, which is a sequence of texts as well."""
+    if isinstance(texts, str):
+        raise ValueError(f"texts must be a list of texts, got the one text {quote(texts)}")
+
+
+def _size(sums: TokenSums) -> int:
+    return sum(array.nbytes for array in sums)
 
 
 def _fitting(items: Iterable[tuple[str, str]], texts: int, characters: int) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""One text's vector with what the model read of it, as an object, as bytes, and the key it is kept under."""
+"""What a model makes of a text or of a window of it, as an object, as bytes, and the key it is kept under."""
 
 import hashlib
 import re
@@ -32,6 +32,19 @@ class Record:
     truncated: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Tokens that the model reads at once, and which of their vectors are kept: those of `ids[first:last]`."""
+
+    ids: np.ndarray  # (n,) int64, special tokens included
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        """All that the kept vectors depend on, but the model."""
+        return f"{self.first}:{self.last} of {' '.join(map(str, self.ids.tolist()))}"
+
+
 def readable(text: str) -> str:
     """The text with every lone surrogate replaced by U+FFFD: no tokenizer or JSON takes one, and offsets stay."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
@@ -55,6 +68,19 @@ def unpack(data: bytes, dimension: int) -> Record | None:
     return Record(vector, None if tokens == UNKNOWN else tokens, read, bool(flags & _TRUNCATED))
 
 
+def pack_rows(rows: np.ndarray) -> bytes:
+    """Token vectors as little-endian float32."""
+    return rows.astype("<f4").tobytes()
+
+
+def unpack_rows(data: bytes, shape: tuple[int, int]) -> np.ndarray | None:
+    """The token vectors in these bytes, or None where they are not finite numbers of that shape."""
+    if len(data) != 4 * shape[0] * shape[1]:
+        return None
+    rows = np.frombuffer(data, "<f4").astype(np.float32, copy=False).reshape(shape)
+    return rows if np.isfinite(rows).all() else None
+
+
 def unit_vector(numbers: np.ndarray, dimension: int, model: str, text: str) -> np.ndarray:
     """(dimension,) float32 of length 1; BadVectors where the model's answer for the text cannot be that.
 
@@ -68,6 +94,13 @@ def unit_vector(numbers: np.ndarray, dimension: int, model: str, text: str) -> n
     if abs(norm - 1) > _NORM_TOLERANCE:
         raise BadVectors(f"{model} must answer vectors of length 1, got length {norm:.4g} for {quote(text)}")
     return (numbers / norm).astype(np.float32)
+
+
+def token_rows(rows: np.ndarray, shape: tuple[int, int], model: str) -> np.ndarray:
+    """The model's answer for a window; BadVectors where it is not finite numbers of that shape."""
+    if rows.shape != shape or not np.isfinite(rows).all():
+        raise BadVectors(f"{model} must answer finite numbers of shape {shape} for a window, got {rows.shape}")
+    return rows
 
 
 def quote(text: str, width: int = 60) -> str:

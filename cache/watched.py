@@ -1,10 +1,12 @@
 """An embedder that tells how far it is while it embeds."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from cache.embedder import CachedEmbedder, Kind
+from chunking.types import TokenSums
 
 
 class Watched:
@@ -14,7 +16,9 @@ class Watched:
         self.name = embedder.name
         self.identity = embedder.identity
         self.token_spans = embedder.token_spans
-        self.token_sums = embedder.token_sums
+        self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = None
+        if embedder.token_reader is not None:
+            self.token_sums = partial(embedder.token_reader, progress=progress)
         self._embedder = embedder
         self._progress = progress
 
