@@ -17,6 +17,7 @@ from cache.records import (
     Record,
     Window,
     keyed_by,
+    no_vector,
     pack,
     pack_rows,
     quote,
@@ -207,20 +208,26 @@ class CachedEmbedder(_Once[str, Record]):
         self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = self.token_reader
         self._backend = backend
         self._key = keyed_by(backend.fingerprint)
+        self._without: dict[str, None] = {}  # texts that the model has no vector for, in the order they came
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
         """(n, d) float32, one unit row for each text."""
         return self.embed(texts, kind)
 
     def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> np.ndarray:
-        """(n, d) float32, one unit row for each text.
+        """(n, d) float32, one unit row for each text; zeros for a document text that the model has no vector for.
 
         After each batch, when it is safe in the store, `progress(done, total)` is called, and may raise to cancel.
+        BadVectors where a query, or every one of the documents, has no vector.
         """
         records = self._records(texts, kind, progress)
         if not records:
             return np.empty((0, self.dimension), np.float32)
-        return np.stack([record.vector for record in records])
+        vectors = np.stack([record.vector for record in records])
+        without = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
+        if without and (kind == "query" or len(without) == len(texts)):
+            raise BadVectors(_without_vector(self.name, without))
+        return vectors
 
     def read(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: how many code points of each document text the model reads, from its start."""
@@ -240,7 +247,9 @@ class CachedEmbedder(_Once[str, Record]):
     @property
     def warnings(self) -> list[str]:
         """Sentences for the user about the model and the store."""
-        return [*self._backend.warnings, *(self._store.warnings if self._store else [])]
+        without = list(self._without)
+        told = [f"{_without_vector(self.name, without)}; no search by meaning finds it"] if without else []
+        return [*self._backend.warnings, *told, *(self._store.warnings if self._store else [])]
 
     def _inputs(self, texts: Sequence[str], kind: Kind) -> list[str]:
         """The texts as the model gets them; ValueError for what cannot be embedded."""
@@ -261,14 +270,17 @@ class CachedEmbedder(_Once[str, Record]):
         return [found[key] for key in keys]
 
     def _make(self, texts: Sequence[str]) -> list[Record]:
-        """The model's records, each vector of the right length, finite and of unit length."""
+        """The model's records, each vector of the right length, finite and of unit length, or none."""
         records = self._backend.encode(texts)
         if len(records) != len(texts):
             raise BadVectors(f"{self.name} must answer one vector for each of {len(texts)} texts, got {len(records)}")
-        return [
-            replace(record, vector=unit_vector(record.vector, self.dimension, self.name, text))
-            for text, record in zip(texts, records, strict=True)
-        ]
+        return [self._checked(text, record) for text, record in zip(texts, records, strict=True)]
+
+    def _checked(self, text: str, record: Record) -> Record:
+        if not record.vector.any():
+            self._without[text] = None
+            return no_vector(self.dimension)  # stored or not, it is read back as nothing and asked for again
+        return replace(record, vector=unit_vector(record.vector, self.dimension, self.name, text))
 
     def _batch(self, items: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         return _fitting(items, self._backend.batch_texts, self._backend.batch_characters)
@@ -370,6 +382,12 @@ def _check_list(texts: Sequence[str]) -> None:
 
 def _size(sums: TokenSums) -> int:
     return sum(array.nbytes for array in sums)
+
+
+def _without_vector(name: str, texts: Sequence[str]) -> str:
+    """The sentence about texts that a model has no vector for."""
+    which = f"the text {quote(texts[0])}" if len(texts) == 1 else f"{len(texts)} texts, the first {quote(texts[0])}"
+    return f"{name} has no vector for {which}: it answers NaN or zeros, as some models do on a graphics card (num_gpu 0 helps)"
 
 
 def _fitting(items: Iterable[tuple[str, str]], texts: int, characters: int) -> Iterator[tuple[str, str]]:

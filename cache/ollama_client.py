@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, TypeVar
 
 import httpx
@@ -31,7 +32,7 @@ from cache.errors import (
     ServerAway,
 )
 from cache.ollama_address import is_loopback, key_header, server_host
-from cache.records import Record, quote
+from cache.records import Record, no_vector, quote
 
 _ENVIRONMENT = threading.Lock()
 
@@ -56,6 +57,8 @@ T = TypeVar("T")
 CONNECT_SECONDS = 5.0
 #: A batch on a slow processor, the loading of the model included, stays well below this.
 READ_SECONDS = 300.0
+#: What a server says of itself and its models it says at once, or never.
+ASK_SECONDS = 15.0
 #: A chat model on a slow processor reads a long prompt for minutes before it answers, and sends nothing meanwhile.
 CHAT_SECONDS = 900.0
 #: Seconds that the first of the waits before another try lasts at most; each further one may last twice as long.
@@ -73,6 +76,10 @@ REQUEST_ERRORS = (ConnectionError, httpx.HTTPError, httpx.InvalidURL, ollama.Res
 
 class NotFinite(ValueError):  # noqa: N818 - a finding that is turned into BadVectors once the text is known
     """A vector with NaN or infinity, which the client lets through."""
+
+
+class CutUnasked(ValueError):  # noqa: N818 - a finding, answered by cutting the text here
+    """A text that is too long was not refused as was asked, but cut by the server."""
 
 
 class Verdict(Enum):
@@ -103,6 +110,8 @@ def judge(error: BaseException) -> Verdict:
     """The verdict on what a request raised; by the message, because Ollama answers 400 for nearly everything."""
     if isinstance(error, NotFinite):
         return Verdict.NAN
+    if isinstance(error, CutUnasked):
+        return Verdict.LONG
     if isinstance(error, ollama.ResponseError):
         return _judge_answer(str(error.error), error.status_code)
     if isinstance(error, httpx.ReadTimeout | httpx.UnsupportedProtocol):
@@ -166,7 +175,8 @@ class Server:
             "verify": _certificates(),
             "headers": key_header(self.host),
         }
-        self._http = httpx.Client(base_url=self.host, **settings)
+        patience = httpx.Timeout(min(ASK_SECONDS, read_seconds), connect=min(CONNECT_SECONDS, read_seconds))
+        self._http = httpx.Client(base_url=self.host, **settings | {"timeout": patience})
         with _without("OLLAMA_API_KEY"):  # the client would send it to any host
             self._client = ollama.Client(self.host, **settings)
         for client in (self._http, self._client):  # their connections end with this object
@@ -384,6 +394,8 @@ class Ollama:
             f"num_ctx {self._tokens}, num_batch {self._tokens}, cut by characters, l2",
         )
         self.dimension = models.model_number(show, "embedding_length") or len(self._records(["dimension"])[0].vector)
+        if not self.dimension:
+            raise _no_vector(self._model, "dimension")
 
     def encode(self, texts: Sequence[str]) -> list[Record]:
         """One record for each text, in order."""
@@ -405,6 +417,8 @@ class Ollama:
                 return self._records(texts[:half]) + self._records(texts[half:])
             if verdict is Verdict.LONG:
                 return [self._cut(texts[0])]
+            if verdict is Verdict.NAN:
+                return [no_vector()]
             raise explained(error, self._server.host, self._model, texts[0]) from error
         alone = tokens if len(texts) == 1 else None  # the server tells only the sum
         return [Record(vector, alone, len(text), False) for vector, text in zip(vectors, texts, strict=True)]
@@ -434,7 +448,22 @@ class Ollama:
         vectors = [np.array(numbers, np.float32) for numbers in answer.embeddings]
         if not all(np.isfinite(vector).all() for vector in vectors):
             raise NotFinite
+        if self._full(texts, answer.prompt_eval_count) and self._cuts_unasked:
+            raise CutUnasked
         return vectors, answer.prompt_eval_count
+
+    def _full(self, texts: Sequence[str], tokens: int | None) -> bool:
+        """Whether one of the texts may have more tokens than are read, by their sum and by its bytes, which are more."""
+        return (tokens or 0) >= self._tokens and any(len(text.encode()) + 2 >= self._tokens for text in texts)
+
+    @cached_property
+    def _cuts_unasked(self) -> bool:
+        """Whether the server cuts a text that is too long, although it is asked not to. Ollama itself refuses it."""
+        try:
+            self._server.embed(self._model, ["word " * (self._tokens + 1)], self._tokens)
+        except REQUEST_ERRORS:
+            return False
+        return True
 
 
 def next_cut(low: int, high: int, guess: int) -> int:

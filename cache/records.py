@@ -45,6 +45,11 @@ class Window:
         return f"{self.first}:{self.last} of {' '.join(map(str, self.ids.tolist()))}"
 
 
+def no_vector(dimension: int = 0) -> Record:
+    """What stands for a text that the model has no vector for: zeros, and nothing of the text read."""
+    return Record(np.zeros(dimension, np.float32), None, 0, True)
+
+
 def readable(text: str) -> str:
     """The text with every lone surrogate replaced by U+FFFD: no tokenizer or JSON takes one, and offsets stay."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

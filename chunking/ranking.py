@@ -12,6 +12,7 @@ def cosine_scores(questions: Vectors, chunks: Vectors) -> NDArray[np.float64]:
     """The score of every chunk for every question, (q, n), rounded to 6 decimals so that ties are ties everywhere."""
     # In 64 bits: the noise of 32 lies at the sixth decimal, and differs with how many questions are asked at once.
     scores: NDArray[np.float64] = questions.astype(np.float64) @ chunks.astype(np.float64).T
+    scores[:, ~chunks.any(axis=1)] = -1  # without a vector, last
     return scores.round(6)
 
 

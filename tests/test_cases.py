@@ -19,13 +19,6 @@ from tests.conftest import SHARED
 FOLDER = SHARED / "cases"
 #: Every check of these kinds is met, and no run is skipped but those that ask for a kind of file that is not read.
 KINDS = ("chunker", "offsets", "sentence", "unicode", "markdown", "evaluation", "embedding", "upload")
-#: Cases that are not met yet, with what is missing.
-OPEN = {
-    "EMB-03": "one text without a vector loses the vectors of all others",
-    "EMB-04": "a server that cuts a long text although it is asked not to is not noticed",
-    "EMB-09": "a vector of zeros is refused, and with it the whole corpus",
-    "EMB-10": "a server that never answers is waited for during five minutes",
-}
 CASES = FOLDER / "cases.jsonl"
 
 pytestmark = pytest.mark.skipif(not CASES.is_file(), reason="the folder of public cases is not beside the repository")
@@ -52,7 +45,7 @@ def runner() -> Any:
 def cases(kind: str) -> list[dict[str, Any]]:
     """The cases of a kind."""
     every = map(json.loads, CASES.read_text(encoding="utf-8").splitlines())
-    return [case for case in every if case["kind"] == kind and case["id"] not in OPEN]
+    return [case for case in every if case["kind"] == kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)

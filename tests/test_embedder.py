@@ -323,7 +323,7 @@ def test_a_lone_surrogate_is_embedded_as_a_replacement(store: Store) -> None:
         (np.ones(DIMENSION - 1, np.float32), r"must answer 8 numbers for a text, got \(7,\) for 'b'"),
         (np.full(DIMENSION, np.nan, np.float32), "must answer finite numbers, got NaN or infinity for 'b'"),
         (np.full(DIMENSION, np.inf, np.float32), "must answer finite numbers"),
-        (np.zeros(DIMENSION, np.float32), "must answer vectors of length 1, got length 0"),
+        (np.full(DIMENSION, 0.01, np.float32), "must answer vectors of length 1, got length 0"),
         (np.ones(DIMENSION, np.float32), r"must answer vectors of length 1, got length 2\.828"),
     ],
 )
@@ -333,6 +333,16 @@ def test_a_bad_vector_is_refused_and_not_stored(store: Store, vector: np.ndarray
     with pytest.raises(BadVectors, match=message):
         CachedEmbedder(backend, store)(["a", "b"], "document")
     assert store.count() == 0
+
+
+def test_a_vector_of_zeros_is_none(store: Store) -> None:
+    backend = Fake()
+    backend.spoil = lambda records: [records[0], Record(np.zeros(DIMENSION, np.float32), 1, 1, False)]
+    embedder = CachedEmbedder(backend, store)
+    assert embedder(["a", "b"], "document").any(axis=1).tolist() == [True, False]
+    assert embedder.read(["a", "b"]).tolist() == [1, 0]
+    backend.spoil = lambda records: records
+    assert CachedEmbedder(backend, store)(["a", "b"], "document").any(axis=1).all(), "asked for again in the next run"
 
 
 def test_a_vector_that_is_nearly_a_unit_is_made_one() -> None:
