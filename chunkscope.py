@@ -199,6 +199,12 @@ def _evaluate(options: argparse.Namespace) -> None:
         index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
         _say(_lost(index))
         trial = run(corpus, config, embed, index)
+    if trial.unread_chunks:
+        _say(
+            [
+                f"{trial.unread_chunks} chunks have no vector: the model gave none for their text, and they are ranked last"
+            ]
+        )
     if options.json:
         _print_json(trial_object(trial))
     else:
@@ -290,6 +296,7 @@ def trial_object(trial: Trial) -> dict[str, Any]:
         "hit_at": {str(k): trial.hit_at(k) for k in (1, 3, 5, 10)},
         "mean_reciprocal_rank": trial.reciprocal_rank,
         "truncated_chunks": trial.truncated_chunks,
+        "unread_chunks": trial.unread_chunks,
         "unread_share": index.unread_share(trial.read_ends),
         "flags": index.flag_counts,
         "lost": [{"document": name, "text": text} for name, text in index.lost],

@@ -91,6 +91,11 @@ class Trial:
         return int((self.read_ends < self.index.ends).sum())
 
     @property
+    def unread_chunks(self) -> int:
+        """Chunks of which the model read nothing: it gave no vector for them, and they are ranked last."""
+        return int((self.read_ends <= self.index.starts).sum())
+
+    @property
     def misses(self) -> dict[str, int]:
         """Questions by the reason of their miss; with the hits they are all."""
         count = Counter(result.reason for result in self.results)

@@ -282,7 +282,7 @@ def _values(trial: Trial, k: int) -> dict[str, float]:
     """The figures of a trial. What is sent twice is one context, as the cases count it: our distinct words do so too."""
     covers = [result.cover for result in trial.results]
     first = trial.results[0]
-    unread = int((trial.read_ends == trial.index.starts).sum())
+    unread = trial.unread_chunks
     return {
         "hit": trial.hit_at(k),
         "hit_rate": trial.hit_at(k),

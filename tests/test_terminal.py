@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cache
 import chunkscope
 from cache.errors import ModelMissing
+from chunking.types import Ints
 from tests.fakes import BagOfWords
 from tests.ollama_double import OllamaDouble
 
@@ -274,3 +277,27 @@ def test_contextual_context_without_a_chat_model_says_what_to_do(
         == 2
     )
     assert "needs an Ollama server with a chat model" in capsys.readouterr().err
+
+
+def test_chunks_without_a_vector_are_counted_and_ranked_last(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Gap(BagOfWords):
+        """Has no vector for a text about ravens, and read nothing of it."""
+
+        def vector(self, text: str) -> Sequence[float]:
+            return [0.0] * 64 if "Ravens" in text else super().vector(text)
+
+        def read(self, texts: Sequence[str]) -> Ints:
+            return np.array([0 if "Ravens" in text else len(text) for text in texts])
+
+    monkeypatch.setattr(chunkscope, "_embedder", lambda name: Gap())
+    asked = ["evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy", "sentence",
+             "--set", "size=4", "--json"]  # fmt: skip
+    assert chunkscope.main(asked) == 0
+    out, err = capsys.readouterr()
+    trial = json.loads(out)
+    assert trial["unread_chunks"] == 1
+    assert "1 chunks have no vector" in err
+    missed = trial["per_question"][1]
+    assert (missed["reason"], missed["rank"]) == ("truncated", trial["chunks"])

@@ -62,6 +62,10 @@ def trial_figures(trial: Trial, pinned: Trial | None) -> None:
         f"{hits} of {len(trial.results)} questions answered {amount_of(trial.config)}; {range_of(spread)}.",
         help=f"How far the hit rate may be off by chance alone ({spread.method}).{narrow if spread.too_narrow else ''}",
     )
+    if trial.unread_chunks:
+        st.warning(
+            f"{counted(trial.unread_chunks, 'chunk')} without a vector: the model gave none for the text, and it is ranked last."
+        )
     empty = sum(not result.sent for result in trial.results)
     if empty:
         st.caption(f"For {empty} of {len(trial.results)} questions nothing is sent: no chunk fits the budget.")
