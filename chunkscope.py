@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     evaluating.add_argument(
         "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
     )
-    evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV or JSONL file of questions")
+    evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV, JSONL or JSON file of questions")
     evaluating.add_argument("--chunks", type=Path, metavar="FILE",
                             help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
     evaluating.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
