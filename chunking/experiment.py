@@ -23,7 +23,7 @@ from chunking.measures import (
     solid_length,
 )  # fmt: skip
 from chunking.pooling import late_vectors
-from chunking.ranking import cosine_scores, fused_scores, rank, walk
+from chunking.ranking import Union, cosine_scores, fused_scores, rank, walk
 from chunking.sending import Sending, sending
 from chunking.types import Corpus, Describe, Embed, Ints, Passage, Question
 
@@ -180,15 +180,17 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
     found: list[Found] = []
     rows = order.tolist()
     for span in sent.spans:
-        row = next(row for row in rows if _within(index.spans[index.returned[row]], span))
+        row = next(row for row in rows if _gives(index, index.spans[index.returned[row]], span))
         rows.remove(row)
         found.append(Found(row, float(scores[0, row]), span, int(read_ends[row])))
     return found
 
 
-def _within(span: Passage, other: Passage) -> bool:
-    """Whether a span lies in another."""
-    return span.document == other.document and other.start <= span.start and span.end <= other.end
+def _gives(index: Index, returned: Passage, sent: Passage) -> bool:
+    """Whether a returned span is what was sent, or is part of it where what overlaps is sent as one."""
+    if not index.merges:
+        return returned == sent
+    return returned.document == sent.document and sent.start <= returned.start and returned.end <= sent.end
 
 
 class _Judge:
@@ -256,9 +258,22 @@ class _Judge:
         index = self.index
         number = self.index.numbers[section.document]
         text = index.corpus.documents[number].text
+        if index.merges:
+            return self._merged_phrase_rank(question, section, text, spans)
         near = (index.span_documents == number) & (index.span_starts < section.end) & (index.span_ends > section.start)
         for place in np.flatnonzero(near[spans]).tolist():
             span = index.spans[spans[place]]
             if phrase_hit(text[span.start : span.end], question.phrase):
                 return place + 1
+        return None
+
+    def _merged_phrase_rank(self, question: Question, section: Passage, text: str, spans: Ints) -> int | None:
+        """The same where overlapping spans are sent as one: only a span that adds something has a place."""
+        union, place = Union(), 0
+        for span in spans.tolist():
+            part = union.add(self.index.spans[span])
+            place += part is not None
+            near = part and part.document == section.document and part.start < section.end and part.end > section.start
+            if part and near and phrase_hit(text[part.start : part.end], question.phrase):
+                return place
         return None

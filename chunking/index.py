@@ -238,8 +238,9 @@ def build(
 def assemble(corpus: Corpus, config: Config, cuts: Sequence[Chunks], token_spans: TokenSpans | None = None) -> Index:
     """The index of chunks that were made elsewhere: those of each document, in order of the corpus's documents."""
     bases = joined(corpus).bases.tolist()
+    cuts = cuts or [Chunks.empty()]
     columns = [
-        np.concatenate([np.zeros(0, np.int64), *(column + base for column, base in zip(same, bases, strict=False))])
+        np.concatenate([column + base for column, base in zip(same, bases, strict=False)])
         for same in zip(*((cut.starts, cut.ends, cut.returned_starts, cut.returned_ends) for cut in cuts), strict=True)
     ]
     starts, ends, returned_starts, returned_ends = columns

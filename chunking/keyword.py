@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from unicodedata import category, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,9 @@ from chunking.joined import Joined
 from chunking.types import Ints
 from chunking.words import word_spans
 
-_TERM = re.compile(r"\w+")
+# Letters, and the marks that follow them: `\w` alone parts words of Indian scripts at every vowel sign.
+_MARKS = "".join(chr(code) for code in range(0x300, 0xFE30) if category(chr(code)).startswith("M"))
+_TERM = re.compile(rf"\w[\w{_MARKS}]*")
 
 
 class Terms(NamedTuple):
@@ -26,15 +29,20 @@ class Terms(NamedTuple):
 
 
 def terms_of(text: str) -> list[tuple[int, str]]:
-    """The terms of a text and where they begin: runs of letters and digits, case folded, inside words.
+    """The terms of a text and where they begin: runs of letters, digits and underscores inside words, case folded.
 
-    So that in scripts written without spaces each character is one. Example: 'Re-set 泵坏' -> Re, set, 泵, 坏 in lower case
+    An accent or vowel sign belongs to the letter before it, however the text writes it. In scripts written without
+    spaces each character is a word. Example: 'Re-set 泵坏' -> re, set, 泵, 坏
     """
     return [
-        (match.start(), match.group().casefold())
+        (match.start(), _folded(match.group()))
         for start, end in zip(*(column.tolist() for column in word_spans(text)), strict=True)
         for match in _TERM.finditer(text, start, end)
     ]
+
+
+def _folded(term: str) -> str:
+    return term.lower() if term.isascii() else normalize("NFC", term).casefold()
 
 
 def keyword_scores(index: Index, questions: Sequence[str]) -> NDArray[np.float64]:
@@ -46,9 +54,11 @@ def keyword_scores(index: Index, questions: Sequence[str]) -> NDArray[np.float64
     from bm25s.tokenization import Tokenized
 
     chunks, vocabulary = _chunk_terms(index)
+    scores = np.zeros((len(questions), len(index)))
+    if not any(chunks):
+        return scores
     model = BM25(dtype="float64")
     model.index(Tokenized(chunks, vocabulary), show_progress=False)
-    scores = np.zeros((len(questions), len(index)))
     for row, question in enumerate(questions):
         asked = [vocabulary[term] for _, term in terms_of(question) if term in vocabulary]
         if asked:

@@ -19,7 +19,7 @@ class Leaf:
     """A block that holds text itself: its kind and its lines `[first, last)`; a heading's level and its title as written.
 
     `block` is the first line of the outermost block that it stands in (a whole list, table or quote), `item` that of its
-    list item or row there; its own first line where it stands in none.
+    list item or row there; its own first line where it stands in none. `whole` is its own first line, or its table's.
     """
 
     kind: str
@@ -29,13 +29,18 @@ class Leaf:
     title: str = ""
     block: int = -1
     item: int = -1
+    whole: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The leaf blocks of a text in order, and its tables by their lines `[first, last)`: the first is the header row."""
+    """The leaf blocks of a text in order; by their lines `[first, last)` its outermost blocks, and its tables.
+
+    The first line of a table is the header row.
+    """
 
     leaves: list[Leaf]
+    outermost: list[tuple[int, int]]
     tables: list[tuple[int, int]]
 
 
@@ -45,6 +50,7 @@ def layout(text: str) -> Layout:
     Only headings that stand outside lists and quotes count as headings; one inside is text.
     """
     found: list[Leaf] = []
+    outermost: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
     block = item = -1
     tokens = _PARSER.parse(text)
@@ -54,17 +60,19 @@ def layout(text: str) -> Layout:
         first, last = token.map
         if token.level == 0:
             block = item = first
+            outermost.append((first, last))
         elif token.type == "list_item_open" and token.level == 1:
             item = first
         if token.type == "table_open":
             tables.append((first, last))
+        whole = tables[-1][0] if token.type == "tr_open" else first
         kind = _LEAVES.get(token.type)
         if kind == "heading" and token.level == 0:
             title = " ".join(tokens[place + 1].content.split())
-            found.append(Leaf(kind, first, last, int(token.tag[1:]), title, block, item))
+            found.append(Leaf(kind, first, last, int(token.tag[1:]), title, block, item, whole))
         elif kind is not None:
             own = kind == "row" and token.level == 2  # of a table that stands in no list or quote
             found.append(
-                Leaf("text" if kind == "heading" else kind, first, last, block=block, item=first if own else item)
+                Leaf("text" if kind == "heading" else kind, first, last, 0, "", block, first if own else item, whole)
             )
-    return Layout(found, tables)
+    return Layout(found, outermost, tables)

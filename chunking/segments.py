@@ -21,16 +21,17 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-+*•]|\d{1,9}[.)])[ \t]+\S")
 class Blocks:
     """Where the blocks of a document begin, its headings and its tables.
 
-    `paragraphs`, `blocks`, `items` and `sentences` are the starts of tilings: each tile goes on to the next start. A
+    `paragraphs`, `blocks`, `items`, `parts` and `sentences` are the starts of tilings: each tile goes on to the next start. A
     paragraph is what blank lines part (blank lines inside code do not); a heading is one of its own. A block is a
     paragraph, a whole list, table, quote or piece of code, as the parser has it; an item is a block, or a list item or
-    table row in it. A list item, a table row and a line of code are each at least one sentence. `tables` are the spans
+    table row in it; a part is an item, or a paragraph, whole table or piece of code in it. A list item, a table row and a line of code are each at least one sentence. `tables` are the spans
     of whole tables, `table_heads` those of their header rows.
     """
 
     paragraphs: Ints
     blocks: Ints
     items: Ints
+    parts: Ints
     sentences: Ints
     headings: tuple[Heading, ...]
     tables: Spans
@@ -92,7 +93,8 @@ def level_starts(document: Document, level: str) -> Ints:
     if level == "section":
         return section_starts(document)
     found = blocks(document)
-    named = {"paragraph": found.paragraphs, "block": found.blocks, "item": found.items, "sentence": found.sentences}
+    named = {"paragraph": found.paragraphs, "block": found.blocks, "item": found.items, "part": found.parts,
+             "sentence": found.sentences}  # fmt: skip
     if level in named:
         return named[level]
     return np.union1d(words(document).starts, found.sentences)
@@ -107,20 +109,23 @@ def _blocks(document: Document) -> Blocks:
     text = document.text
     lines = _lines(text)
     blank = [not text[start:end].strip() for start, end in pairwise(lines)]
-    laid = layout(text) if document.markdown else Layout(_plain_leaves(text, lines, blank), [])
+    laid = layout(text) if document.markdown else _plain_layout(text, lines, blank)
     found = laid.leaves
     first_word = _first_solid(document, lines)
     paragraphs = {first_word[line] for line in _paragraph_lines(found, blank)}
-    loose = {first_word[line] for line in _loose_lines(found, blank)}
-    sentences = paragraphs.union(loose, *(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
     held = [leaf for leaf in found if leaf.kind != "rule"]
-    whole, items = (loose.union(first_word[line] for line in _firsts(held, name)) for name in ("block", "item"))
-    paragraph_tiles, block_tiles, item_tiles, sentence_tiles = (
-        _tiling(starts, text) for starts in (paragraphs, whole, items, sentences)
-    )
+    outside = {first_word[line] for line in _loose_lines(laid.outermost, blank)}
+    whole = outside.union(first_word[leaf.block] for leaf in held)
+    items = whole.union(first_word[leaf.item] for leaf in held)
+    parts = items.union(first_word[leaf.whole] for leaf in held)
+    loose = {first_word[line] for line in _loose_lines(_held(found), blank)}
+    sentences = paragraphs.union(loose, items, *(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
     tables, table_heads = _tables(text, laid.tables, lines, first_word)
     heads = _headings(text, found, lines, first_word)
-    return Blocks(paragraph_tiles, block_tiles, item_tiles, sentence_tiles, heads, tables, table_heads)
+    return Blocks(
+        _tiling(paragraphs, text), _tiling(whole, text), _tiling(items, text), _tiling(parts, text), _tiling(sentences, text),
+        heads, tables, table_heads,
+    )  # fmt: skip
 
 
 def _tiling(starts: set[int], text: str) -> Ints:
@@ -140,6 +145,11 @@ def _first_solid(document: Document, places: list[int]) -> list[int]:
     return np.maximum(places, after).tolist()
 
 
+def _plain_layout(text: str, lines: list[int], blank: list[bool]) -> Layout:
+    leaves = _plain_leaves(text, lines, blank)
+    return Layout(leaves, [(leaf.first, leaf.last) for leaf in leaves], [])
+
+
 def _plain_leaves(text: str, lines: list[int], blank: list[bool]) -> list[Leaf]:
     """Plain text has paragraphs between blank lines; a line with a list marker begins a block of its own."""
     found: list[Leaf] = []
@@ -147,19 +157,11 @@ def _plain_leaves(text: str, lines: list[int], blank: list[bool]) -> list[Leaf]:
     for line, is_blank in enumerate([*blank, True]):
         begins = not is_blank and (first is None or _LIST_ITEM.match(text, lines[line], lines[line + 1]))
         if first is not None and (is_blank or begins):
-            found.append(Leaf("text", first, line, block=first, item=first))
+            found.append(Leaf("text", first, line, block=first, item=first, whole=first))
             first = None
         if begins:
             first = line
     return found
-
-
-def _firsts(found: list[Leaf], name: str) -> list[int]:
-    """The first line of the first leaf of each block (or item)."""
-    lines: dict[int, int] = {}
-    for leaf in found:
-        lines.setdefault(getattr(leaf, name), leaf.first)
-    return list(lines.values())
 
 
 def _tables(text: str, tables: list[tuple[int, int]], lines: list[int], first_word: list[int]) -> tuple[Spans, Spans]:
@@ -225,10 +227,14 @@ def _leaf_starts(text: str, leaf: Leaf, lines: list[int], blank: list[bool], fir
     return [first_word[line] for line in [leaf.first, *inner[fenced:]]]
 
 
-def _loose_lines(found: list[Leaf], blank: list[bool]) -> list[int]:
-    """Lines outside all blocks (reference definitions) that begin a sentence; a table's dashes stay with its head."""
-    held = np.zeros(len(blank), bool)
-    for leaf in found:
-        held[leaf.first : leaf.last + (leaf.kind == "row")] = True
-    loose = ~held & ~np.array(blank, bool)
-    return np.flatnonzero(loose & ~np.concatenate(([False], loose[:-1]))).tolist()
+def _held(found: list[Leaf]) -> list[tuple[int, int]]:
+    """The lines of each leaf; a table's dashes stay with its head."""
+    return [(leaf.first, leaf.last + (leaf.kind == "row")) for leaf in found]
+
+
+def _loose_lines(held: list[tuple[int, int]], blank: list[bool]) -> list[int]:
+    """The first of each run of lines that are not blank and not held (reference definitions outside of all blocks)."""
+    free = ~np.array(blank, bool)
+    for first, last in held:
+        free[first:last] = False
+    return np.flatnonzero(free & ~np.concatenate(([False], free[:-1]))).tolist()

@@ -65,7 +65,7 @@ def _similarities(part: Part, embed: Embed, buffer: int) -> NDArray[np.float64]:
 
 def _distant(part: Part, embed: Embed, buffer: int, percentile: float) -> NDArray[np.bool_]:
     """Which borders are wider than the percentile of those in their region, (n - 1,)."""
-    distances = 1 - similarities(part, embed, buffer)
+    distances = np.round(1 - similarities(part, embed, buffer), 6)  # 1 - 0.7 is not 0.3
     if not len(distances) or not inner(part).any():
         return np.zeros(len(distances), bool)
     number, count, ranked = part.keep(("ranked", embed.identity, buffer), lambda: _ranked(part, distances))

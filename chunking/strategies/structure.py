@@ -19,7 +19,7 @@ def structure(part: Part, size: int, unit: Unit, oversize: str) -> Chunks:
     A block over the limit stays whole (`oversize` keep) or is cut between its rows or items, then sentences or lines of
     code, then words (cut). A chunk that begins inside a table has the table's header row as its head.
     """
-    levels = ("block",) if oversize == "keep" else ("block", "item", "sentence", "word")
+    levels = ("block",) if oversize == "keep" else ("block", "item", "part", "sentence", "word")
     pieces = cut_oversize(part, levels, size, unit)
     chunks = packed(pieces, size, breaks=np.searchsorted(pieces.starts, part.tiles("section").starts))
     return replace(chunks, heads=_heads(part, chunks.starts))
