@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from chunking.joined import trimmed
 from chunking.pack import joined
 from chunking.parts import Part, Pieces
+from chunking.segmentation import best_segmentation
 from chunking.types import Chunks, Embed, Ints, Spans
 from chunking.units import Ruler, Unit
 
@@ -31,39 +32,21 @@ def cluster(part: Part, size: int, unit: Unit, embed: Embed) -> Chunks:
     pieces = part.keep(("cluster pieces", unit), lambda: _pieces(part, unit))
     most = size // PIECE
     known = max(most, _MOST)
-    rewards = part.keep(("rewards", unit, embed.identity, known), lambda: _rewards(part, pieces, known, embed))[
-        :, :most
-    ]
-    fits = pieces.high[:, None] - pieces.low[np.maximum(np.arange(len(pieces.starts))[:, None] - np.arange(most), 0)]
-    fits[:, 0] = 0  # a piece alone is a chunk, whatever it holds
-    return joined(pieces, *_best(np.where(fits <= size, rewards, -np.inf), pieces.breaks))
+    key = (unit, embed.identity, known)
+    rewards = part.keep(("rewards", *key), lambda: _rewards(part, pieces, known, embed))[:, :most]
+    lengths = part.keep(("lengths", *key), lambda: _lengths(pieces, known))[:, :most]
+    return joined(pieces, *best_segmentation(np.where(lengths <= size, rewards, -np.inf), pieces.breaks))
 
 
-def _best(rewards: Rows, breaks: Ints) -> tuple[Ints, Ints]:
-    """The first and last pieces of the segmentation with the largest sum; of equals, that with the shorter last chunk.
+def _lengths(pieces: Pieces, most: int) -> Ints:
+    """The units of the chunk that ends with piece i and holds j + 1 pieces, (n, most); 0 for a piece alone.
 
-    `rewards[i, j]` is that of the chunk which ends with piece i and holds j + 1 pieces, (n, most). No chunk goes across
-    a break.
+    A piece alone is a chunk, whatever it holds.
     """
-    most = rewards.shape[1]
-    opens = set(breaks.tolist())
-    length: list[int] = []  # of the last chunk of the best segmentation up to each piece
-    sums: list[float] = []  # the best sums up to each of the pieces before, the nearest first
-    for piece, row in enumerate(rewards.tolist()):
-        if piece in opens:
-            sums = [0.0]
-        options = [before + reward for before, reward in zip(sums, row, strict=False)]
-        best = max(options)
-        length.append(options.index(best) + 1)
-        sums = [best, *sums[: most - 1]]
-    firsts: list[int] = []
-    lasts: list[int] = []
-    last = len(length) - 1
-    while last >= 0:
-        lasts.append(last)
-        last -= length[last]
-        firsts.append(last + 1)
-    return np.array(firsts[::-1]), np.array(lasts[::-1])
+    first = np.maximum(np.arange(len(pieces.starts))[:, None] - np.arange(most), 0)
+    lengths = pieces.high[:, None] - pieces.low[first]
+    lengths[:, 0] = 0
+    return lengths
 
 
 def _rewards(part: Part, pieces: Pieces, most: int, embed: Embed) -> Rows:
