@@ -9,17 +9,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from cache import EmbedderError
+from cache.described import price
 from cache.embedder import CachedEmbedder
 from cache.watched import Watched
 from chunking.basics import basic_configs
-from chunking.experiment import Trial, search
+from chunking.experiment import Trial, read_by, search
 from chunking.index import Config, build
 from chunking.types import Corpus, Describe, Document
 from pages.parts import address, ask, contextual, controls, figures, post, resources, sources
 from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
-from pages.parts.words import plain, title_of
+from pages.parts.words import amount_of, plain, title_of
 
 _PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
 
@@ -65,7 +66,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     with right:
         figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
     if embedder is None:
-        index = build(corpus, config)
+        index = build(corpus, replace(config, context="none", chat="") if config.chat else config)
         post.show(text_spot, index, document, None, (), asked)
         with figure_spot:
             figures.cut_figures(index)
@@ -84,10 +85,10 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     post.show(text_spot, index, document, None, (), asked)
     trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
     found = search(index, question, watched) if question else []
-    read_ends = trial.read_ends if trial else index.read_ends(watched.read(index.texts))
+    read_ends = trial.read_ends if trial else read_by(index, watched)
     post.show(text_spot, index, document, read_ends, found, asked)
     with figure_spot:
-        pinned = _pinned(corpus, watched) if trial else None
+        pinned, why = _pinned(corpus, watched) if trial else (None, "")
         if trial:
             figures.trial_figures(trial, pinned)
         else:
@@ -99,7 +100,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
             ask.answer(index, found, asked, trial)
     if trial:
         with pin_spot:
-            _pin(config, pinned)
+            _pin(config, pinned, why)
         _chart(chart_spot, corpus, trial, embedder)
 
 
@@ -122,18 +123,28 @@ def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
     return Watched(embedder, progress)
 
 
-def _pinned(corpus: Corpus, watched: Watched) -> Trial | None:
-    """The trial of the pinned setting, if there is one."""
+def _pinned(corpus: Corpus, watched: Watched) -> tuple[Trial | None, str]:
+    """The trial of the pinned setting; None where there is none or it cannot be measured, and then why."""
     config = controls.unpacked(address.chosen("pin"))
     if config is None:
-        return None
-    # A pinned setting is measured again after a reload; the chunks that it needs described were described then.
-    describe = resources.chat(config.chat) if config.chat else None
-    return resources.measured(corpus, config, watched, describe=describe)
+        return None, ""
+    try:
+        describe: Describe | None = None
+        if config.context == "contextual":
+            describe = resources.chat(config.chat)
+            if price(describe, corpus, config, watched).calls:
+                return None, "its chunks are not described yet; choose it to see what that costs."
+        return resources.measured(corpus, config, watched, describe=describe), ""
+    except (ValueError, EmbedderError, OSError) as error:
+        return None, str(error)
 
 
-def _pin(config: Config, pinned: Trial | None) -> None:
+def _pin(config: Config, pinned: Trial | None, why: str) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center")
+    if why:
+        left.button("Unpin", on_click=address.choose, args=("pin", ""))
+        right.caption(plain(f"The pinned setting cannot be compared: {why}"))
+        return
     if pinned is None:
         left.button(
             "Pin this setting",
@@ -143,7 +154,7 @@ def _pin(config: Config, pinned: Trial | None) -> None:
         )
         return
     left.button("Unpin", on_click=address.choose, args=("pin", ""))
-    right.caption(f"Changes are against: {plain(title_of(pinned.config))}")
+    right.caption(f"Changes are against: {plain(f'{title_of(pinned.config)}, {amount_of(pinned.config)}')}")
 
 
 def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:

@@ -21,7 +21,7 @@ from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble,
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, missing, strategy_named
-from chunking.types import Corpus, Describe, Embed
+from chunking.types import Corpus, Describe, Embed, TokenSpans
 
 
 class _Parser(argparse.ArgumentParser):
@@ -105,7 +105,7 @@ def _shown(value: Any) -> str:
 def _config(options: argparse.Namespace, **axes: Any) -> Config:
     if not options.strategy:
         raise ValueError(f"name a strategy with --strategy: {', '.join(STRATEGIES)}")
-    chat = _chat_name(options) if options.context == "contextual" else ""
+    chat = _chat_name(options) if options.context == "contextual" else options.chat
     return Config.of(options.strategy, _settings(options.strategy, options.set), scope=options.scope,
                      context=options.context, chat=chat, **axes)  # fmt: skip
 
@@ -144,7 +144,8 @@ def _value(parameter: Parameter | None, name: str, text: str) -> Any:
 
 def _number(name: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
+        return int(value) if value.is_integer() else value
     except ValueError:
         raise ValueError(f"{name} must be a number, got {text!r}") from None
 
@@ -193,7 +194,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ValueError(f"no question of {questions} could be used")
     embed = _embedder(options.embedder)
     if config is None:
-        index = _brought(options, corpus, axes)
+        index = _brought(options, corpus, axes, embed.token_spans)
         trial = run(corpus, index.config, embed, index)
     else:
         index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
@@ -211,13 +212,15 @@ def _evaluate(options: argparse.Namespace) -> None:
         print("\n".join(_summary(trial)))
 
 
-def _brought(options: argparse.Namespace, corpus: Corpus, axes: dict[str, Any]) -> Index:
+def _brought(
+    options: argparse.Namespace, corpus: Corpus, axes: dict[str, Any], token_spans: TokenSpans | None
+) -> Index:
     """The index of the chunks of a file; what could not be used of it, and what was noticed, on standard error."""
     from data.chunks import read_chunks
 
     if options.strategy or options.set:
         raise ValueError("give --chunks or a strategy with its settings, not both")
-    if options.context == "contextual" or options.scope != "document":
+    if options.context == "contextual" or options.chat or options.scope != "document":
         raise ValueError("chunks that are brought along are as they are: --scope and context contextual do not apply")
     if not options.chunks.is_file():
         raise ValueError(f"there is no file {options.chunks}")
@@ -225,7 +228,7 @@ def _brought(options: argparse.Namespace, corpus: Corpus, axes: dict[str, Any]) 
     _say([*report.problems, *report.notes])
     config = Config.of("whole", context=options.context, **axes)
     given = (("file", options.chunks.name),)
-    return assemble(corpus, replace(config, strategy="chunks", settings=given), cuts)
+    return assemble(corpus, replace(config, strategy="chunks", settings=given), cuts, token_spans)
 
 
 def _describe(corpus: Corpus, config: Config, embed: Embed | None) -> Describe | None:
@@ -233,18 +236,13 @@ def _describe(corpus: Corpus, config: Config, embed: Embed | None) -> Describe |
     if config.context != "contextual":
         return None
     from cache import open_chat
-    from cache.described import Described
+    from cache.described import Described, price
 
     chat = open_chat(config.chat)
-    index = build(corpus, replace(config, context="none", chat=""), embed)
-    texts = [[document.text[chunk.start : chunk.end] for chunk in index.chunks(number)]
-             for number, document in enumerate(corpus.documents)]  # fmt: skip
-    costs = [chat.estimate(document, mine) for document, mine in zip(corpus.documents, texts, strict=True)]
-    calls, cached = sum(cost.calls for cost in costs), sum(cost.cached for cost in costs)
-    tokens, answers = sum(cost.prompt_tokens for cost in costs), sum(cost.answer_tokens for cost in costs)
-    _say([f"{config.chat} describes {calls} chunks, {cached} are described already: {calls} calls, at most about "
-          f"{tokens} tokens read and {answers} written; stopping keeps what is done", *chat.warnings])  # fmt: skip
-    return Described(chat, calls, lambda done, total: _progress(done, total, "described"))
+    cost = price(chat, corpus, config, embed)
+    _say([f"{config.chat} describes {cost.calls} chunks, {cost.cached} are described already: {cost.calls} calls, at most about "
+          f"{cost.prompt_tokens} tokens read and {cost.answer_tokens} written; stopping keeps what is done", *chat.warnings])  # fmt: skip
+    return Described(chat, cost.calls, lambda done, total: _progress(done, total, "described"))
 
 
 def _lost(index: Index) -> list[str]:

@@ -1,14 +1,23 @@
-"""A chat model that tells how far it is while it describes the chunks of one document after another."""
+"""What describing the chunks of a corpus costs, and a chat model that tells how far it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import astuple, replace
 
-from chunking.types import Document
+from cache.chat import Chat, Estimate
+from chunking.index import Config, build
+from chunking.types import Corpus, Document, Embed
 
-if TYPE_CHECKING:
-    from cache.chat import Chat
+
+def price(chat: Chat, corpus: Corpus, config: Config, embed: Embed | None) -> Estimate:
+    """What it costs to have all chunks of a configuration described now, all documents together."""
+    index = build(corpus, replace(config, context="none", chat=""), embed)
+    costs = [
+        chat.estimate(document, [document.text[chunk.start : chunk.end] for chunk in index.chunks(number)])
+        for number, document in enumerate(corpus.documents)
+    ]
+    return Estimate(*(sum(column) for column in zip((0, 0, 0, 0), *map(astuple, costs), strict=True)))
 
 
 class Described:

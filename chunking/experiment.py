@@ -69,6 +69,7 @@ class Trial:
     index: Index
     results: tuple[Result, ...]
     read_ends: Ints
+    unread_chunks: int = 0  # chunks that the model gave no vector for: they are ranked last
 
     @cached_property
     def hit_rate(self) -> float:
@@ -89,11 +90,6 @@ class Trial:
     def truncated_chunks(self) -> int:
         """Chunks that the model did not read to their end."""
         return int((self.read_ends < self.index.ends).sum())
-
-    @property
-    def unread_chunks(self) -> int:
-        """Chunks of which the model read nothing: it gave no vector for them, and they are ranked last."""
-        return int((self.read_ends <= self.index.starts).sum())
 
     @property
     def misses(self) -> dict[str, int]:
@@ -146,7 +142,7 @@ def run(
     read_ends = read_by(index, embed)
     judge = _Judge(index, read_ends)
     results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, rank(scores), strict=True))
-    return Trial(config, embed.name, index, results, read_ends)
+    return Trial(config, embed.name, index, results, read_ends, without_vector(index, embed))
 
 
 def scores_of(index: Index, questions: Sequence[str], embed: Embed) -> Scores:
@@ -165,6 +161,15 @@ def read_by(index: Index, embed: Embed) -> Ints:
     if index.config.search == "keyword" or index.config.pooling == "late":
         return index.ends
     return index.read_ends(embed.read(index.texts))
+
+
+def without_vector(index: Index, embed: Embed) -> int:
+    """How many chunks the model gave no vector for; 0 where the search uses none."""
+    if index.config.search == "keyword":
+        return 0
+    if index.config.pooling == "late":
+        return int((~late_vectors(index, embed).any(axis=1)).sum())
+    return int((embed.read(index.texts) == 0).sum())
 
 
 def search(index: Index, question: str, embed: Embed) -> list[Found]:

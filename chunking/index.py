@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from chunking.context import CONTEXTS, prefixes, with_prefix
 from chunking.joined import SCOPES, Joined, joined
-from chunking.registry import FLAGS, STRATEGIES, checked, cut_joined, flag_names, flags, strategy_named
+from chunking.registry import FLAGS, STRATEGIES, checked, cut_joined, flag_names, flags, heading_last, strategy_named
 from chunking.types import Chunk, Chunks, Corpus, Describe, Embed, Ints, Passage, TokenSpans
 from chunking.units import Ruler, Unit
 
@@ -246,7 +246,8 @@ def assemble(corpus: Corpus, config: Config, cuts: Sequence[Chunks], token_spans
     starts, ends, returned_starts, returned_ends = columns
     heads = tuple(head for cut in cuts for head in cut.heads or ("",) * len(cut))
     chunks = Chunks(starts, ends, returned_starts, returned_ends, heads)
-    return _indexed(corpus, config, chunks, np.zeros(len(chunks), np.int64), token_spans, None)
+    bits = 2 * heading_last(joined(corpus), starts, ends)
+    return _indexed(corpus, config, chunks, bits, token_spans, None)
 
 
 def _indexed(

@@ -133,7 +133,7 @@ _ROWS = (
               Number("threshold", "Threshold", 0.25, tuple(round(0.05 * step, 2) for step in range(17)), -1, 1,
                      "Cosine of two neighbouring sentences below which a new chunk begins.", sized=False, when=("cut_by", "threshold")),
               Number("percentile", "Percentile", 90.0, (50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 95.0, 98.0), 0, 100,
-                     "Of the distances between neighbouring sentences in a document: a new chunk begins above it.",
+                     "Of the distances between neighbouring sentences in a document (or section, where the scope is one): a new chunk begins above it.",
                      sized=False, when=("cut_by", "percentile")),
               _size("The cap: the most a chunk may hold however alike its sentences are."),
               Number("buffer", "Buffer (sentences)", 0, (0, 1, 2, 3), 0, 10,
@@ -151,7 +151,7 @@ _ROWS = (
     Strategy("sentence_window", "Sentence window", "Match one sentence, send it with its neighbours.", sentence_window,
              (Number("window", "Neighbours", 2, tuple(range(11)), 0, 1000,
                      "Sentences sent before and after the one that matched.", sized=False),)),
-    Strategy("multi", "Several sizes", "One strategy at several sizes in one index; what overlaps is sent once.", multi,
+    Strategy("multi", "Several sizes", "One strategy at several sizes in one index; what overlaps is sent once. Only a chunk over the largest size is over the limit.", multi,
              (Numbers("sizes", "Sizes", (100, 200, 400), _SIZES, 1, 1_000_000, 6, "The sizes that are cut, embedded and ranked together."),
               Choice("base", "Cut by", "recursive", ("recursive", "sentence", "fixed"), "The strategy that cuts at every size."), _UNIT),
              "sizes", merges=True),
@@ -176,7 +176,7 @@ _ROWS = (
              chonkie_sentence, (_size(), _OVERLAP, _UNIT), "size", module="chonkie"),
     Strategy("chonkie_fast", "Chonkie fast", "FastChunker: bytes, cut behind the last line end, full stop or question mark.",
              chonkie_fast,
-             (Number("size", "Size (bytes)", 1200, (150, 300, 450, 600, 900, 1200, 1500, 1800, 2400, 3000, 3600, 4200, 4800), 1, 10_000_000,
+             (Number("size_bytes", "Size (bytes)", 1200, (150, 300, 450, 600, 900, 1200, 1500, 1800, 2400, 3000, 3600, 4200, 4800), 1, 10_000_000,
                      "The most bytes a chunk may hold; a word has about six.", sized=False),),
              module="chonkie"),
     Strategy("semchunk", "semchunk", "The longest runs of line ends, then tabs, spaces and marks, merged up to a limit.",
@@ -330,13 +330,19 @@ def flags(
     if strategy.limit and len(chunks):
         rule = source.ruler(Unit(values.get("unit", "words"), token_spans))
         bits += rule.high(chunks.ends) - rule.low(chunks.starts) > np.max(values[strategy.limit])
+    return bits + 2 * heading_last(source, chunks.starts, chunks.ends)
+
+
+def heading_last(source: Joined, starts: Ints, ends: Ints) -> NDArray[np.bool_]:
+    """Which spans end with a heading that is parted from the text below it, (n,)."""
     heads = source.headings
-    if len(heads.starts) and len(chunks):
-        place = np.minimum(np.searchsorted(heads.ends, chunks.ends), len(heads.ends) - 1)
-        last = (heads.ends[place] == chunks.ends) & (chunks.starts <= heads.starts[place])
-        # A heading with nothing below it is a chunk of its own by rights.
-        bits += 2 * (last & ((chunks.starts < heads.starts[place]) | ~_bare(source)[place]))
-    return bits
+    if not len(heads.starts) or not len(starts):
+        return np.zeros(len(starts), bool)
+    ends = source.trimmed_ends(ends)
+    place = np.minimum(np.searchsorted(heads.ends, ends), len(heads.ends) - 1)
+    last = (heads.ends[place] == ends) & (starts <= heads.starts[place])
+    # A heading with nothing below it is a chunk of its own by rights.
+    return last & ((starts < heads.starts[place]) | ~_bare(source)[place])
 
 
 def _bare(source: Joined) -> NDArray[np.bool_]:

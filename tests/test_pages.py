@@ -330,3 +330,37 @@ def test_a_library_that_is_not_installed_says_how_to_install_it(monkeypatch: pyt
     assert "Chonkie tokens (not installed)" in app.selectbox(key="w_strategy").options
     assert "install with pip install" in app.info[0].value.replace("\\", "")
     assert "needs chonkie" in app.error[0].value.replace("\\", "")
+
+
+CONTEXTUAL = "strategy=whole&context=contextual&chat=ollama%3Allama3.2&k=5"
+
+
+def test_a_pinned_setting_asks_no_chat_model_unbidden(chat_server: OllamaDouble) -> None:
+    app = page(strategy="whole", pin=CONTEXTUAL)
+    assert not chat_server.chats
+    assert any("not described yet" in caption.value for caption in app.caption)
+    assert figures(app)["Chunks"] == "23", "the page is there all the same"
+    assert "Unpin" in [button.label for button in app.button]
+
+
+def test_a_pin_that_cannot_be_measured_leaves_the_page_and_can_be_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    for pin in (CONTEXTUAL, "strategy=fixed&pooling=late&k=5&size=200"):
+        app = page(strategy="whole", pin=pin)
+        assert not app.error
+        assert figures(app)["Chunks"] == "23"
+        app.button[[button.label for button in app.button].index("Unpin")].click().run()
+        assert "pin" not in app.query_params
+
+
+def test_once_all_is_described_the_page_says_nothing_of_it(chat_server: OllamaDouble) -> None:
+    app = page(strategy="whole", context="contextual")
+    app.button[0].click().run()
+    assert not app.info
+    assert [button.label for button in app.button] == ["Pin this setting"]
+
+
+def test_sizes_out_of_range_in_the_address_give_way_to_the_default() -> None:
+    app = page(strategy="multi", sizes="0,9999999")
+    assert not app.error
+    assert app.multiselect[0].value == [100, 200, 400]

@@ -11,8 +11,8 @@ from chunking.experiment import run, search
 from chunking.index import Config, assemble, build
 from chunking.keyword import keyword_scores, terms_of
 from chunking.registry import cut
-from chunking.types import Chunks, Corpus, Document, Passage, Question
-from tests.fakes import Scored, Table
+from chunking.types import Chunks, Corpus, Document, Passage, Question, TokenSums
+from tests.fakes import BagOfWords, Scored, Table, letter_pieces
 from tests.test_structure import rows, texts
 
 
@@ -83,3 +83,37 @@ def test_a_table_or_code_in_a_list_item_too_long_stays_whole_while_it_fits() -> 
 def test_a_vowel_sign_does_not_part_a_term_and_an_accent_is_the_same_however_it_is_written() -> None:
     assert terms_of("दुनिया cafe\u0301 snake_case")[0] == (0, "दुनिया")
     assert [term for _, term in terms_of("CAFE\u0301 caf\u00e9")] == ["caf\u00e9", "caf\u00e9"]
+
+
+def test_a_prefix_that_fills_the_model_is_no_missing_vector_and_a_text_without_tokens_is_one() -> None:
+    """Read are 10 characters, fewer than the title; then late pooling over a chunk that holds no token."""
+    document = Document("d", "ant bee", title="a title that is long")
+    question = Question("q", "ant", ((Passage("d", 0, 3),),))
+    trial = run(Corpus((document,), (question,)), Config.of("whole", context="title"), BagOfWords(limit=10))
+    assert (trial.unread_chunks, trial.truncated_chunks) == (0, 1)
+    embed = BagOfWords()
+    text = "ant\n\n\x01\n\nbee"
+    sums = TokenSums(np.array([0, 8]), np.array([3, 11]), np.cumsum([np.zeros(64), np.ones(64), np.ones(64)], axis=0))
+    embed.token_sums = lambda texts: [sums for _ in texts]
+    late = Config.of("paragraph", {"size": 1}, pooling="late")
+    trial = run(Corpus((Document("d", text),), (question,)), late, embed)
+    assert (len(trial.index), trial.unread_chunks) == (3, 1)
+
+
+def test_chunks_brought_along_are_flagged_and_counted_in_tokens_like_ours() -> None:
+    document = Document("a.md", "# A\n\nant bee.\n\n## B\n\ncat dog.\n")
+    question = Question("q", "ant", ((Passage("a.md", 5, 8),),))
+    chunks = Chunks.plain(np.array([0, 19]), np.array([19, 29]))
+    corpus = Corpus((document,), (question,))
+    index = assemble(corpus, Config.of("whole"), [chunks], letter_pieces)
+    assert index.flag_counts == {"over_limit": 0, "heading_last": 1}
+    assert run(corpus, index.config, BagOfWords(), index).results[0].tokens_sent
+
+
+def test_the_words_of_a_merged_span_are_its_own() -> None:
+    """Windows of 40 and 100 words: what is sent for words 70 to 101 is one span of 200 words, two windows of 100."""
+    document = Document("d", " ".join(f"w{number}" for number in range(300)))
+    config = Config.of("multi", {"sizes": [40, 100], "base": "fixed"}, search="keyword", k=3)
+    found = search(build(Corpus((document,)), config), "w70 w95 w101", BagOfWords())
+    span = found[0].span
+    assert len(document.text[span.start : span.end].split()) == 200

@@ -30,12 +30,12 @@ def chonkie_sentence(part: Part, size: int, overlap: int, unit: Unit) -> Chunks:
     return _cut("chonkie_sentence", "SentenceChunker", part, unit, chunk_size=size, chunk_overlap=overlap)
 
 
-def chonkie_fast(part: Part, size: int) -> Chunks:
-    """Chunks of `FastChunker`: at most `size` bytes, cut behind the last line end, full stop or question mark in them.
+def chonkie_fast(part: Part, size_bytes: int) -> Chunks:
+    """Chunks of `FastChunker`: at most `size_bytes` bytes, cut behind the last line end, full stop or question mark in them.
 
     Where there is none it cuts at the byte, and gives up if a character is parted.
     """
-    chunker = library("chonkie_fast", "chonkie", "chonkie").FastChunker(chunk_size=size)
+    chunker = library("chonkie_fast", "chonkie", "chonkie").FastChunker(chunk_size=size_bytes)
     return placed("chonkie_fast", part, lambda text: [(one.start_index, one.text) for one in chunker.chunk(text)])
 
 

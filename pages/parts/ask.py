@@ -85,8 +85,8 @@ def _card(index: Index, rank: int, hit: Found, passages: list[Passage]) -> None:
     path = " > ".join(headings(document)[place].path) if place >= 0 else document.title
     start, end = int(index.starts[hit.row]), int(index.ends[hit.row])
     facts = [
-        f"score {hit.score:.3f}",
-        f"{int(index.span_words[index.returned[hit.row]]):,} words",
+        f"score {hit.score:.4f}",
+        counted(words_of(document, hit.span.start, hit.span.end), "word"),
         f"characters {hit.span.start:,} to {hit.span.end:,}",
     ]
     if (start, end) != (hit.span.start, hit.span.end):

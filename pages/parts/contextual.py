@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
-from cache.described import Described
+from cache.described import Described, price
 from chunking.index import Config, build
 from chunking.types import Corpus, Describe, Embed
 from pages.parts import resources
@@ -21,17 +19,13 @@ def described(corpus: Corpus, config: Config, embed: Embed) -> Describe | None:
     chat = resources.chat(config.chat)
     for warning in chat.warnings:
         st.warning(plain(warning))
-    index = build(corpus, replace(config, context="none", chat=""), embed)
-    texts = [[document.text[chunk.start : chunk.end] for chunk in index.chunks(number)]
-             for number, document in enumerate(corpus.documents)]  # fmt: skip
-    costs = [chat.estimate(document, mine) for document, mine in zip(corpus.documents, texts, strict=True)]
-    calls = sum(cost.calls for cost in costs)
+    cost = price(chat, corpus, config, embed)
+    calls = cost.calls
     if not calls:
         return chat
-    tokens, answers = sum(cost.prompt_tokens for cost in costs), sum(cost.answer_tokens for cost in costs)
     st.info(plain(
-        f"{config.chat} has still to describe {counted(calls, 'chunk')}, {sum(cost.cached for cost in costs):,} are described: "
-        f"{counted(calls, 'call')}, at most about {tokens:,} tokens read and {answers:,} written. What is done is kept."
+        f"{config.chat} has still to describe {counted(calls, 'chunk')}, {cost.cached:,} are described: {counted(calls, 'call')}, "
+        f"at most about {cost.prompt_tokens:,} tokens read and {cost.answer_tokens:,} written. What is done is kept."
     ))  # fmt: skip
     if not st.button(f"Describe {counted(calls, 'chunk')}", type="primary"):
         return None
@@ -41,8 +35,5 @@ def described(corpus: Corpus, config: Config, embed: Embed) -> Describe | None:
     def progress(done: int, total: int) -> None:
         bar.progress(done / total, f"Described {done:,} of {total:,} chunks")
 
-    describe = Described(chat, calls, progress)
-    for document, mine in zip(corpus.documents, texts, strict=True):
-        describe(document, mine)
-    bar.empty()
-    return chat
+    build(corpus, config, embed, describe=Described(chat, calls, progress))
+    st.rerun()  # all is kept: the next run finds nothing to describe, and says nothing of it

@@ -44,7 +44,7 @@ def pick(embedder: CachedEmbedder | None) -> Config:
                    "Whether chunks may cross headings. Inside sections none does; headings left out come back only as context.")  # fmt: skip
     context, chat = _context()
     search = select("search", "Search", list(SEARCHES), "dense", _SEARCH_WORDS.__getitem__,
-                    "How chunks are ranked: by the cosine of vectors, by the words they share with the question (BM25), or by both (reciprocal rank fusion).")  # fmt: skip
+                    "How chunks are ranked: by the cosine of vectors, by the words they share with the question (BM25; chunks that share none follow in the order of the documents), or by both (reciprocal rank fusion).")  # fmt: skip
     poolings = list(POOLINGS) if embedder is None or embedder.token_sums else ["isolated"]
     pooling = "isolated"
     if search != "keyword" and len(poolings) > 1:
@@ -152,8 +152,8 @@ def _settings(strategy: Strategy, tokens: bool) -> dict[str, Any]:
 
 def _numbers_widget(numbers: Numbers, settings: Mapping[str, Any]) -> tuple[int, ...]:
     """The values of a parameter that takes several; its defaults where none is chosen."""
-    given = _read(numbers, chosen(numbers.name)) or numbers.default
-    given = tuple(sorted({one for one in given if numbers.lowest <= one <= numbers.highest}))[: numbers.most]
+    read = {one for one in _read(numbers, chosen(numbers.name)) if numbers.lowest <= one <= numbers.highest}
+    given = tuple(sorted(read))[: numbers.most] or numbers.default
     key = f"w_{numbers.name}"
     st.session_state[key] = list(given)
     st.multiselect(f"{numbers.label} ({settings['unit']})", sorted({*numbers.stops, *given}), key=key, help=numbers.help,

@@ -25,7 +25,7 @@ def pick_corpus() -> Corpus:
     files = st.file_uploader(
         "Documents (md, txt)", type=["md", "markdown", "txt"], accept_multiple_files=True, key="own_files"
     )
-    questions = st.file_uploader("Questions (csv, jsonl)", type=["csv", "jsonl", "json"], key="own_questions",
+    questions = st.file_uploader("Questions (csv, jsonl, json)", type=["csv", "jsonl", "json"], key="own_questions",
                                  help="Columns: question and passage (quoted from a document); or document, start and end.")  # fmt: skip
     corpus, report = resources.own_corpus(files, questions)
     if files:

@@ -53,7 +53,7 @@ def title_of(config: Config) -> str:
             parts.append(f"{parameter.label.lower()} {_value(value)}")
     usual = {"scope": "document", "context": "none", "search": "dense", "pooling": "isolated"}
     parts += [f"{name} {getattr(config, name)}" for name, value in usual.items() if getattr(config, name) != value]
-    return ", ".join(parts)
+    return ", ".join([*parts, config.chat] if config.chat else parts)
 
 
 def _value(value: Any) -> str:
