@@ -133,9 +133,16 @@ def _keep(name: str) -> None:
 
 def _settings(strategy: Strategy, tokens: bool) -> dict[str, Any]:
     """The values of a strategy's parameters. The unit is asked for first: it stands on every slider's label."""
-    spots = {parameter.name: st.container() for parameter in strategy.parameters if not isinstance(parameter, Choice)}
     choices = [parameter for parameter in strategy.parameters if isinstance(parameter, Choice)]
-    settings: dict[str, Any] = {}
+    # A choice that decides which sliders there are stands above them.
+    decide = {one.when[0] for one in strategy.parameters if isinstance(one, Number) and one.when}
+    settings: dict[str, Any] = {
+        choice.name: select(choice.name, choice.label, choice.values, choice.default, str, choice.help)
+        for choice in choices
+        if choice.name in decide
+    }
+    choices = [choice for choice in choices if choice.name not in decide]
+    spots = {parameter.name: st.container() for parameter in strategy.parameters if not isinstance(parameter, Choice)}
     if choices:
         with st.expander("Unit and limits"):
             for choice in choices:
