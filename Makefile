@@ -1,11 +1,12 @@
 # make run    sets up .venv and opens the app
 # make test   sets up .venv, the test tools and a browser, and runs every check and test
 # make bench  prints speed and agreement with peers
+# make test-ollama  asks the Ollama server at OLLAMA_HOST, else on this machine, the same as the tests ask its double
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: run test check bench clean
+.PHONY: run test test-ollama check bench clean
 
 run: .venv/run.done
 	$(BIN)/streamlit run app.py
@@ -14,6 +15,9 @@ test: .venv/test.done
 	@sh tests/browser.sh
 	$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
+
+test-ollama: .venv/test.done
+	CHUNKSCOPE_LIVE=1 $(BIN)/python -m pytest tests/test_live_ollama.py
 
 check: .venv/test.done
 	$(BIN)/ruff check .
@@ -27,6 +31,7 @@ bench: .venv/test.done
 	$(BIN)/python -m bench.recursive
 	$(BIN)/python -m bench.late
 	$(BIN)/python -m bench.chroma
+	$(BIN)/python -m bench.faults
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
