@@ -25,7 +25,7 @@ from chunking.measures import (
 from chunking.pooling import late_vectors
 from chunking.ranking import Union, cosine_scores, fused_scores, rank, walk
 from chunking.sending import Sending, sending
-from chunking.types import Corpus, Describe, Embed, Ints, Passage, Question
+from chunking.types import Corpus, Describe, Embed, Ints, Passage, Question, Vectors
 
 Scores = NDArray[np.float64]
 
@@ -138,22 +138,32 @@ def run(
     index = index or build(corpus, config, embed, describe=describe)
     if not len(index):
         raise ValueError("a trial needs text, and the documents of this corpus have none")
-    scores = scores_of(index, [question.text for question in corpus.questions], embed)
+    vectors = vectors_of(index, embed)
+    scores = _scores(index, [question.text for question in corpus.questions], embed, vectors)
     read_ends = read_by(index, embed)
     judge = _Judge(index, read_ends)
     results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, rank(scores), strict=True))
-    return Trial(config, embed.name, index, results, read_ends, without_vector(index, embed))
+    missing = 0 if vectors is None else int((~vectors.any(axis=1)).sum())
+    return Trial(config, embed.name, index, results, read_ends, missing)
 
 
 def scores_of(index: Index, questions: Sequence[str], embed: Embed) -> Scores:
     """The score of every chunk for every question, (q, n), by the search of the index's configuration."""
-    search = index.config.search
-    if search == "keyword":
+    return _scores(index, questions, embed, vectors_of(index, embed))
+
+
+def vectors_of(index: Index, embed: Embed) -> Vectors | None:
+    """The vector of every chunk, (n, d), zeros where the model gave none; None where the search uses no vectors."""
+    if index.config.search == "keyword":
+        return None
+    return late_vectors(index, embed) if index.config.pooling == "late" else embed(index.texts, "document")
+
+
+def _scores(index: Index, questions: Sequence[str], embed: Embed, vectors: Vectors | None) -> Scores:
+    if vectors is None:
         return keyword_scores(index, questions)
-    late = index.config.pooling == "late"
-    vectors = late_vectors(index, embed) if late else embed(index.texts, "document")
     dense = cosine_scores(embed(questions, "query"), vectors)
-    return dense if search == "dense" else fused_scores(dense, keyword_scores(index, questions))
+    return dense if index.config.search == "dense" else fused_scores(dense, keyword_scores(index, questions))
 
 
 def read_by(index: Index, embed: Embed) -> Ints:
@@ -161,15 +171,6 @@ def read_by(index: Index, embed: Embed) -> Ints:
     if index.config.search == "keyword" or index.config.pooling == "late":
         return index.ends
     return index.read_ends(embed.read(index.texts))
-
-
-def without_vector(index: Index, embed: Embed) -> int:
-    """How many chunks the model gave no vector for; 0 where the search uses none."""
-    if index.config.search == "keyword":
-        return 0
-    if index.config.pooling == "late":
-        return int((~late_vectors(index, embed).any(axis=1)).sum())
-    return int((embed.read(index.texts) == 0).sum())
 
 
 def search(index: Index, question: str, embed: Embed) -> list[Found]:
