@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from chunking.segments import blocks, headings, level_starts, section_starts, solid, words, words_begun
+from chunking.segments import blocks, headings, level_starts, section_starts, solid, words, words_begun, words_within
 from chunking.types import Corpus, Document, Ints, Keeper, Spans
 from chunking.units import Ruler, Unit, ruler
 
@@ -91,7 +91,7 @@ class Joined(Keeper):
 
     def count_words(self, starts: Ints, ends: Ints) -> Ints:
         """Words that lie in each span, at least in part, (n,)."""
-        return np.searchsorted(self.words.starts, ends, "left") - np.searchsorted(self.words.ends, starts, "right")
+        return words_within(self.words, starts, ends)
 
     def starts(self, of: Callable[[Document], Ints]) -> Ints:
         """What is found in each document, moved to its place."""
@@ -170,16 +170,11 @@ def solid_starts(spans: Spans, starts: Ints) -> Ints:
     return np.unique(np.maximum(starts, np.append(spans.starts, np.iinfo(np.int64).max)[place]))
 
 
-def trimmed_ends(spans: Spans, ends: Ints) -> Ints:
-    """Each end moved back to just behind the last non-space character before it, (n,); `spans` are those of the words."""
-    return np.minimum(ends, spans.ends[np.searchsorted(spans.starts, ends, "left") - 1])
-
-
 def trimmed(spans: Spans, tiles: Spans) -> Spans:
     """The tiles without white space at their ends, and without those of white space alone."""
     place = np.searchsorted(spans.ends, tiles.starts, "right")
     starts = np.maximum(tiles.starts, np.append(spans.starts, np.iinfo(np.int64).max)[place])
-    ends = trimmed_ends(spans, tiles.ends)
+    ends = np.minimum(tiles.ends, spans.ends[np.searchsorted(spans.starts, tiles.ends, "left") - 1])
     whole = ends > starts
     return Spans(starts[whole], ends[whole])
 

@@ -81,7 +81,11 @@ def heading_of(document: Document, positions: Ints) -> Ints:
 
 def count_words(document: Document, starts: Ints, ends: Ints) -> Ints:
     """Words that lie in each span, at least in part, (n,)."""
-    spans = words(document)
+    return words_within(words(document), starts, ends)
+
+
+def words_within(spans: Spans, starts: Ints, ends: Ints) -> Ints:
+    """The same where the spans of the words are at hand."""
     return np.searchsorted(spans.starts, ends, "left") - np.searchsorted(spans.ends, starts, "right")
 
 
