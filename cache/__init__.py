@@ -136,6 +136,6 @@ def _backend(name: str, host: str | None) -> "Backend":
     model = name.removeprefix(OLLAMA).strip()
     if not name.startswith(OLLAMA) or not model:
         raise ValueError(f'the embedder must be "{BUILT_IN}" or "{OLLAMA}MODEL", got {name!r}')
-    from cache.ollama_client import Ollama
+    from cache.ollama_embedder import Ollama
 
     return Ollama(model, host)

@@ -28,7 +28,8 @@ from cache.errors import (
 )
 from cache.minilm import MiniLM
 from cache.ollama_address import key_header, server_host
-from cache.ollama_client import Ollama, Server, Verdict, judge, next_cut, probe
+from cache.ollama_client import Server, Verdict, judge, probe
+from cache.ollama_embedder import Ollama, next_cut
 from cache.store import Store
 from tests.case_server import MODEL, CaseServer, SilentServer
 from tests.ollama_double import OllamaDouble, embedding_model
