@@ -47,8 +47,8 @@ def open_embedder(name: str, store: "Store | None" = None, host: str | None = No
     from cache.embedder import CachedEmbedder
     from cache.store import Store, default_folder
 
-    backend = _backend(name, host)
-    return CachedEmbedder(backend, store or Store(default_folder()))
+    store = store or Store(default_folder())
+    return CachedEmbedder(_backend(name, host, store), store)
 
 
 def open_chat(name: str, store: "Store | None" = None, host: str | None = None) -> "Chat":
@@ -128,7 +128,7 @@ def chat_models(host: str | None = None) -> list[str]:
     return [f"{OLLAMA}{name}" for name in sorted(server.chat_models, key=lambda name: (name in server.elsewhere, name))]
 
 
-def _backend(name: str, host: str | None) -> "Backend":
+def _backend(name: str, host: str | None, store: "Store") -> "Backend":
     if name == BUILT_IN:
         from cache.minilm import MiniLM
 
@@ -138,4 +138,4 @@ def _backend(name: str, host: str | None) -> "Backend":
         raise ValueError(f'the embedder must be "{BUILT_IN}" or "{OLLAMA}MODEL", got {name!r}')
     from cache.ollama_embedder import Ollama
 
-    return Ollama(model, host)
+    return Ollama(model, host, store)

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from cache import canaries
 from cache import ollama_models as models
-from cache.errors import BadVectors, ModelChanged
+from cache.errors import BadVectors, EmbedderError, ModelChanged, ModelMissing, NotAnEmbeddingModel
 from cache.ollama_client import (
     REQUEST_ERRORS,
     CutUnasked,
@@ -23,7 +24,8 @@ from cache.ollama_client import (
     not_an_embedding_model,
     tried,
 )
-from cache.records import Record, no_vector, quote
+from cache.records import Record, keyed_by, no_vector, pack_rows, quote, unpack_rows
+from cache.store import Store
 
 #: How far a long text's cut may fall short of the longest that the server takes, as a share of its length.
 CUT_PRECISION = 0.05
@@ -37,38 +39,73 @@ class Ollama:
     batch_characters = 32_000  # some 8,000 tokens, the most that a slow processor reads while somebody waits
     token_spans = None  # the server has no tokenizer to ask
 
-    def __init__(self, model: str, host: str | None = None) -> None:
+    def __init__(self, model: str, host: str | None = None, store: Store | None = None) -> None:
         self._server = Server(host)
         self._model = models.full_name(model)
-        version = self._server.version()
+        self._version = self._server.version()
         self._digest = self._server.digest(self._model)
         show = self._server.show(self._model)
         if not models.is_embedding(show):
             raise not_an_embedding_model(model)
         self.name = f"ollama:{models.short_name(model)}"
-        self.identity = f"{self.name}, digest {self._digest[:12]}, engine {models.epoch(version)}"
-        self._tokens = models.reading_limit(show, version)
+        self._tokens = models.reading_limit(show, self._version)
         self.limit: int | None = self._tokens
         self.prefixes = models.prefixes(model)
-        self.warnings = models.version_warnings(version, models.architecture(show))
-        self.fingerprint: tuple[str, ...] = (
-            "ollama",
-            self._digest,
-            models.epoch(version),
-            f"num_ctx {self._tokens}, num_batch {self._tokens}, cut by characters, l2",
-        )
+        self.warnings = models.version_warnings(self._version, models.architecture(show))
+        epoch = models.epoch(self._version)
+        settings = f"num_ctx {self._tokens}, num_batch {self._tokens}, cut by characters, l2"
         self.dimension = models.model_number(show, "embedding_length") or len(self._records(["dimension"])[0].vector)
         if not self.dimension:
             raise no_vector_for(self._model, "dimension")
+        engine = self._engine(settings, store)
+        self.identity = f"{self.name}, digest {self._digest[:12]}, engine {epoch}, {engine}"
+        self.fingerprint: tuple[str, ...] = ("ollama", self._digest, epoch, engine, settings)
+
+    def _engine(self, settings: str, store: Store | None) -> str:
+        """What the vectors of the canaries tell of the engine; they are asked for once a version of the server."""
+        key = keyed_by(("canaries", self._digest, self._version, settings))("\n".join(canaries.CANARIES))
+        data = (store.get_many([key]) if store else {}).get(key, b"")
+        vectors = unpack_rows(data, (len(canaries.CANARIES), self.dimension))
+        if vectors is None:
+            try:
+                vectors = self._canary_vectors()
+            except (NotAnEmbeddingModel, ModelMissing):
+                raise
+            except EmbedderError as error:  # it may have vectors for other texts all the same
+                self.warnings.append(f"Whether {self.name} gives the vectors that it should is not known: {error}.")
+                return "unseen"
+            if store:
+                tag = f"{self.name}, digest {self._digest[:12]}, canaries of Ollama {self._version}"
+                store.put_many({key: pack_rows(vectors)}, tag)
+        self.warnings += canaries.warnings(self.name, self._version, vectors)
+        return canaries.fingerprint(vectors)
+
+    def _canary_vectors(self) -> np.ndarray:
+        """(5, dimension) float32: what the server answers now."""
+        vectors = [record.vector for record in self._records(canaries.CANARIES)]
+        self._check_unchanged()
+        for text, vector in zip(canaries.CANARIES, vectors, strict=True):
+            if vector.shape != (self.dimension,) or not vector.any():
+                raise no_vector_for(self._model, text)
+        return np.stack(vectors)
 
     def encode(self, texts: Sequence[str]) -> list[Record]:
         """One record for each text, in order."""
         # Shortest first: where a batch must be halved, the long texts are then together.
         order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
         records = dict(zip(order, self._records([texts[index] for index in order]), strict=True))
+        self._check_unchanged()
+        return [records[index] for index in range(len(texts))]
+
+    def _check_unchanged(self) -> None:
+        """ModelChanged where model or server are not those that the embedder was opened with."""
         if self._server.digest(self._model) != self._digest:
             raise ModelChanged(f"{self.name} was replaced on the server meanwhile: choose it again to use the new one")
-        return [records[index] for index in range(len(texts))]
+        version = self._server.version()
+        if version != self._version:
+            raise ModelChanged(
+                f"the Ollama server was changed from {self._version} to {version} meanwhile: choose {self.name} again"
+            )
 
     def _records(self, texts: Sequence[str]) -> list[Record]:
         """The records of the texts, asked for in one request, or in two of half as many where that fails."""

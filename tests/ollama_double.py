@@ -77,6 +77,7 @@ class OllamaDouble:
         self.crash_on = ""  # breaks down whenever a text contains this
         self.nan_on = ""  # finds no vector whenever a text contains this
         self.nan_status = 400  # 400 since 0.14, 500 before; 200 lets the NaN through
+        self.sees: Callable[[str], str] = lambda text: text  # what its tokenizer makes of a text
         self.html = False  # answers everything as some other web site would
         self.delay = 0.0  # seconds before each answer
         self.on_embed: Callable[[], None] = lambda: None  # called with each request for vectors
@@ -147,7 +148,7 @@ class OllamaDouble:
         tokens = [len(_MINILM.token_spans(text)) + 2 for text in texts]
         if max(tokens) > self._limit(name, body) and not body.get("truncate", True):
             return 400, {"error": "the input length exceeds the context length"}
-        vectors = [record.vector.tolist() for record in _MINILM.encode(texts)]
+        vectors = [record.vector.tolist() for record in _MINILM.encode([self.sees(text) for text in texts])]
         if self.nan_on and any(self.nan_on in text for text in texts):
             if self.nan_status == 400:
                 return 400, {"error": "embedding contains NaN or Inf values"}

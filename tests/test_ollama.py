@@ -1,5 +1,6 @@
 """Vectors from an Ollama server, against a double that speaks its protocol; see `ollama_double.py`."""
 
+import re
 import socket
 import threading
 import time
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cache
-from cache import ollama_client, ollama_models, open_embedder
+from cache import canaries, ollama_client, ollama_models, open_embedder
 from cache.embedder import CachedEmbedder
 from cache.errors import (
     BadVectors,
@@ -35,6 +36,7 @@ from tests.case_server import MODEL, CaseServer, SilentServer
 from tests.ollama_double import OllamaDouble, embedding_model
 
 TEXTS = [f"Post number {index} is about retrieval." for index in range(70)]
+CANARY_ROW = 1  # in the store, after an embedder was opened
 LONG = "The harbour master kept two books, and in the second she wrote the truth. " * 40
 
 
@@ -53,8 +55,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
 
 
 def opened(server: OllamaDouble, model: str = "all-minilm", store: Store | None = None) -> CachedEmbedder:
-    """An embedder in front of the double, with no store unless one is given."""
-    return CachedEmbedder(Ollama(model, server.host), store)
+    """An embedder in front of the double, with no store unless one is given; what opening asks is not recorded."""
+    embedder = CachedEmbedder(Ollama(model, server.host, store), store)
+    server.asked.clear()
+    server.taken.clear()
+    return embedder
 
 
 # Vectors
@@ -111,7 +116,9 @@ def test_a_lone_surrogate_reaches_the_server_as_a_replacement(server: OllamaDoub
 def test_what_the_user_is_shown(server: OllamaDouble) -> None:
     embedder = opened(server, "nomic-embed-text")
     assert embedder.name == "ollama:nomic-embed-text"
-    assert embedder.identity == "ollama:nomic-embed-text, digest 000000000000, engine from 0.30"
+    assert re.fullmatch(
+        "ollama:nomic-embed-text, digest 000000000000, engine from 0.30, [0-9a-f]{8}", embedder.identity
+    )
     assert embedder.limit == 2048
     assert embedder.dimension == 384
     assert embedder.token_spans is None
@@ -289,7 +296,7 @@ def test_a_model_that_is_replaced_meanwhile_leaves_nothing_in_the_store(server: 
     server.on_embed = replaced
     with pytest.raises(ModelChanged, match="was replaced on the server"):
         embedder(TEXTS[:3], "document")
-    assert store.count() == 0
+    assert store.count() == CANARY_ROW
 
 
 def test_a_server_without_digests_is_refused(server: OllamaDouble) -> None:
@@ -349,7 +356,7 @@ def test_wrong_answers_do_not_reach_the_store(
         answer(*vectors)
         with pytest.raises(BadVectors, match=message):
             embedder(TEXTS[:2], "document")
-    assert store.count() == 0
+    assert store.count() == CANARY_ROW
     answer(unit, [1.0004] + [0.0] * 383)
     assert embedder(TEXTS[:2], "document")[1][0] == 1, "what is nearly of unit length is made so"
 
@@ -482,7 +489,7 @@ def test_open_embedder_goes_to_the_host_of_the_environment(
     embedder = cache.open_embedder("ollama:all-minilm:latest")
     embedder(TEXTS[:2], "document")
     assert embedder.name == "ollama:all-minilm"
-    assert Store(tmp_path).count() == 2
+    assert Store(tmp_path).count() == 2 + CANARY_ROW
 
 
 # Addresses and keys
@@ -612,6 +619,85 @@ def test_versions_that_give_wrong_vectors_are_warned_of(server: OllamaDouble) ->
     assert "cannot be told" in opened(server).warnings[0]
     assert ollama_models.version_warnings("0.24.0", "qwen3") == []
     assert ollama_models.version_warnings("0.12.0", "bert") == []
+
+
+# Engines told apart by what they make of a few texts
+
+
+def moved(by: float) -> Callable[[Server, str, Sequence[str], int], ollama.EmbedResponse]:
+    """What asks a server whose vectors all have moved by so much."""
+    embed = Server.embed
+
+    def answer(self: Server, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
+        rows = np.array(embed(self, model, texts, tokens).embeddings)
+        rows += by * np.linspace(-1, 1, 384) / np.linalg.norm(np.linspace(-1, 1, 384))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return ollama.EmbedResponse(model=model, embeddings=rows.tolist())
+
+    return answer
+
+
+@pytest.mark.parametrize(("by", "missing"), [(0.05, 3), (1e-7, 0)])
+def test_an_engine_whose_vectors_have_moved_shares_none_with_the_old(
+    server: OllamaDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: float, missing: int
+) -> None:
+    before = opened(server, store=Store(tmp_path))
+    before(TEXTS[:3], "document")
+    server.version = "0.34.0"
+    monkeypatch.setattr(Server, "embed", moved(by))
+    after = opened(server, store=Store(tmp_path))
+    assert after.missing(TEXTS[:3], "document") == missing
+    assert (after.identity != before.identity) == bool(missing)
+
+
+def test_canaries_are_asked_for_once_a_version(server: OllamaDouble, tmp_path: Path) -> None:
+    for version, sizes in [("0.33.0", [5]), ("0.33.0", []), ("0.33.1", [5]), ("0.33.0", [])]:
+        server.version = version
+        server.asked.clear()
+        Ollama("all-minilm", server.host, Store(tmp_path))
+        assert server.sizes == sizes
+    assert server.taken[:5] == list(canaries.CANARIES)
+
+
+@pytest.mark.parametrize(
+    ("sees", "said"),
+    [
+        (lambda text: "[UNK]" if text.isupper() else text, "'REPLACE SUMP PUMP' and 'CREATE A SPREADSHEET'"),
+        (lambda text: text if text.isascii() else "[UNK]", "'Hokkaidō' and 'Éire'"),
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_server_that_mixes_texts_up_is_warned_of_whatever_its_version(
+    server: OllamaDouble, tmp_path: Path, sees: Callable[[str], str], said: str, again: bool
+) -> None:
+    server.sees = sees
+    if again:
+        opened(server, store=Store(tmp_path))
+    (warning,) = opened(server, store=Store(tmp_path)).warnings
+    assert said in warning
+    assert "ollama:all-minilm on Ollama 0.33.0" in warning
+
+
+def test_canaries_without_a_vector_are_told_and_do_not_stop_the_work(server: OllamaDouble, tmp_path: Path) -> None:
+    server.nan_on = "PUMP"
+    embedder = opened(server, store=Store(tmp_path))
+    assert "is not known: all-minilm:latest has no vector for the text 'REPLACE SUMP PUMP'" in embedder.warnings[0]
+    assert embedder.identity.endswith("unseen")
+    assert embedder(TEXTS[:2], "document").shape == (2, 384)
+    server.nan_on = ""
+    assert opened(server, store=Store(tmp_path)).missing(TEXTS[:2], "document") == 2, "the engine is seen now"
+
+
+def test_a_server_that_is_changed_meanwhile_leaves_nothing_in_the_store(server: OllamaDouble, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    embedder = opened(server, store=store)
+    embedder(TEXTS[:3], "document")
+    server.version = "0.34.0"
+    with pytest.raises(
+        ModelChanged, match=r"changed from 0\.33\.0 to 0\.34\.0 meanwhile: choose ollama:all-minilm again"
+    ):
+        embedder(TEXTS[:5], "document")
+    assert store.count() == CANARY_ROW + 3
 
 
 @pytest.mark.parametrize("change", ["digest", "version", "limit"])
