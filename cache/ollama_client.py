@@ -77,6 +77,7 @@ class Verdict(Enum):
     """What to do about a failed request."""
 
     AGAIN = "try again"
+    SLOW = "try with fewer texts"
     CRASH = "try again once, then with fewer texts"
     LONG = "a text is too long"
     NAN = "a text has no vector"
@@ -105,7 +106,9 @@ def judge(error: BaseException) -> Verdict:
         return Verdict.LONG
     if isinstance(error, ollama.ResponseError):
         return _judge_answer(str(error.error), error.status_code)
-    if isinstance(error, httpx.ReadTimeout | httpx.UnsupportedProtocol):
+    if isinstance(error, httpx.ReadTimeout):
+        return Verdict.SLOW
+    if isinstance(error, httpx.UnsupportedProtocol):
         return Verdict.STOP
     return Verdict.AGAIN if isinstance(error, ConnectionError | httpx.TransportError) else Verdict.STOP
 

@@ -27,6 +27,9 @@ from cache.ollama_client import (
 from cache.records import Record, keyed_by, no_vector, pack_rows, quote, unpack_rows
 from cache.store import Store
 
+#: How often in a row a list of texts is halved because its vectors were not there in time.
+HALVINGS = 2
+
 #: How far a long text's cut may fall short of the longest that the server takes, as a share of its length.
 CUT_PRECISION = 0.05
 _CHARACTERS_A_TOKEN = 4
@@ -107,15 +110,16 @@ class Ollama:
                 f"the Ollama server was changed from {self._version} to {version} meanwhile: choose {self.name} again"
             )
 
-    def _records(self, texts: Sequence[str]) -> list[Record]:
+    def _records(self, texts: Sequence[str], halvings: int = HALVINGS) -> list[Record]:
         """The records of the texts, asked for in one request, or in two of half as many where that fails."""
         try:
             vectors, tokens = self._answer(texts)
         except REQUEST_ERRORS as error:
             verdict = judge(error)
+            if len(texts) > 1 and verdict is Verdict.SLOW and halvings:
+                return self._halved(texts, halvings - 1)
             if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH):
-                half = len(texts) // 2
-                return self._records(texts[:half]) + self._records(texts[half:])
+                return self._halved(texts, halvings)
             if verdict is Verdict.LONG:
                 return [self._cut(texts[0])]
             if verdict is Verdict.NAN:
@@ -123,6 +127,12 @@ class Ollama:
             raise explained(error, self._server.host, self._model, texts[0]) from error
         alone = tokens if len(texts) == 1 else None  # the server tells only the sum
         return [Record(vector, alone, len(text), False) for vector, text in zip(vectors, texts, strict=True)]
+
+    def _halved(self, texts: Sequence[str], halvings: int) -> list[Record]:
+        half = len(texts) // 2
+        if halvings < HALVINGS:  # too slow for so much text: later batches are not to wait for that again
+            self.batch_characters = min(self.batch_characters, sum(map(len, texts)) // 2)
+        return self._records(texts[:half], halvings) + self._records(texts[half:], halvings)
 
     def _cut(self, text: str) -> Record:
         """The record of as much of a too long text as the server takes, to within 5%."""

@@ -305,6 +305,42 @@ def test_a_server_without_digests_is_refused(server: OllamaDouble) -> None:
         opened(server)
 
 
+class Slow:
+    """A request for vectors that is in time for so many texts only."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+        self.sizes: list[int] = []
+        embed = Server.embed
+
+        def answer(server: Server, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
+            self.sizes.append(len(texts))
+            if len(texts) > most:
+                raise httpx.ReadTimeout("timed out")
+            return embed(server, model, texts, tokens)
+
+        monkeypatch.setattr(Server, "embed", answer)
+
+
+def test_a_slow_server_gets_half_the_texts_and_later_batches_are_as_small(
+    server: OllamaDouble, minilm: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = opened(server)
+    slow = Slow(monkeypatch, 8)
+    vectors = embedder(TEXTS[10:58], "document")
+    assert slow.sizes == [32, 16, 8, 8, 16, 8, 8, 8, 8], "only the first batch is waited for in vain"
+    assert np.abs(vectors - np.stack([record.vector for record in minilm.encode(TEXTS[10:58])])).max() < 1e-6
+
+
+def test_a_server_that_is_too_slow_for_a_quarter_is_given_up(
+    server: OllamaDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = opened(server)
+    slow = Slow(monkeypatch, 1)
+    with pytest.raises(ServerAway, match="did not answer in time"):
+        embedder(TEXTS[:32], "document")
+    assert slow.sizes == [32, 16, 8]
+
+
 def test_another_web_site_is_recognised(server: OllamaDouble) -> None:
     server.html = True
     with pytest.raises(NotOllama, match=rf"what answers at http://{server.host} is not an Ollama server"):
@@ -367,7 +403,7 @@ def test_wrong_answers_do_not_reach_the_store(
         (ConnectionError("Failed to connect"), Verdict.AGAIN),
         (httpx.ConnectTimeout("slow"), Verdict.AGAIN),
         (httpx.RemoteProtocolError("gone"), Verdict.AGAIN),
-        (httpx.ReadTimeout("slow"), Verdict.STOP),
+        (httpx.ReadTimeout("slow"), Verdict.SLOW),
         (ollama.ResponseError("server busy, please try again.", 503), Verdict.AGAIN),
         (ollama.ResponseError("", 502), Verdict.AGAIN),
         (ollama.ResponseError("llama-server process has terminated: signal", 500), Verdict.AGAIN),
