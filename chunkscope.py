@@ -76,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
         command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
         command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
+        for kind in ("query", "document"):
+            command.add_argument(f"--{kind}-prefix", metavar="TEXT",
+                                 help=f"put before each {kind} in place of the model's own prefix; \"\" for none")  # fmt: skip
         command.add_argument("--chat", default="", metavar="ollama:MODEL",
                              help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
         command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -159,7 +162,7 @@ def _cut(options: argparse.Namespace) -> None:
     _say(notes)
     needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
     corpus = Corpus((document,))
-    embed = _embedder(options.embedder) if needs_model else None
+    embed = _embedder(options.embedder, _prefixes(options)) if needs_model else None
     index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
     _say(_lost(index))
     chunks = index.chunks(0)
@@ -191,7 +194,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     _say([*report.problems, *report.notes])
     if not corpus.questions:
         raise ValueError(f"no question of {questions} could be used")
-    embed = _embedder(options.embedder)
+    embed = _embedder(options.embedder, _prefixes(options))
     if config is None:
         index = _brought(options, corpus, axes)
         trial = run(corpus, index.config, embed, index)
@@ -255,13 +258,19 @@ def _lost(index: Index) -> list[str]:
             f"the first is {first[name][:60]!r}" for name, number in count.items()]  # fmt: skip
 
 
-def _embedder(name: str) -> Embed:
+def _prefixes(options: argparse.Namespace) -> dict[str, str]:
+    """The prefixes that are given, by kind."""
+    given = {"query": options.query_prefix, "document": options.document_prefix}
+    return {kind: prefix for kind, prefix in given.items() if prefix is not None}
+
+
+def _embedder(name: str, prefixes: dict[str, str]) -> Embed:
     """The embedder of that name, its progress on standard error."""
     from cache import open_embedder
     from cache.watched import Watched
 
-    embedder = open_embedder(name)
-    _say(embedder.warnings)
+    embedder = open_embedder(name, prefixes=prefixes)
+    _say([*([f"embedded by {embedder.identity}"] if prefixes else []), *embedder.warnings])
     return Watched(embedder, _progress)
 
 

@@ -4,6 +4,7 @@
 vectors, `open_chat("ollama:llama3.2")` what it calls for descriptions of chunks. Nothing heavy is imported before.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,16 +40,19 @@ class Choice:
     sentence: str
 
 
-def open_embedder(name: str, store: "Store | None" = None, host: str | None = None) -> "CachedEmbedder":
+def open_embedder(
+    name: str, store: "Store | None" = None, host: str | None = None, prefixes: Mapping[str, str] | None = None
+) -> "CachedEmbedder":
     """The embedder of that name, in front of the given store, else of the default one.
 
-    `host` is the address of the Ollama server, else that of OLLAMA_HOST, else this machine.
+    `host` is the address of the Ollama server, else that of OLLAMA_HOST, else this machine. `prefixes` are what is put
+    before a "query" and before a "document", where that is not to be what the model was trained with.
     """
     from cache.embedder import CachedEmbedder
     from cache.store import Store, default_folder
 
     store = store or Store(default_folder())
-    return CachedEmbedder(_backend(name, host, store), store)
+    return CachedEmbedder(_backend(name, host, store), store, prefixes)
 
 
 def open_chat(name: str, store: "Store | None" = None, host: str | None = None) -> "Chat":

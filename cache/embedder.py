@@ -194,15 +194,19 @@ class _Once(ABC, Generic[Item, Value]):
 class CachedEmbedder(_Once[str, Record]):
     """`embedder(texts, "document") -> (n, d)` float32 rows of unit length, each text embedded once, ever.
 
-    Threads may share it. `token_sums` is the model's `TokenReader`, None where it gives no vectors of tokens.
+    Threads may share it. `token_sums` is the model's `TokenReader`, None where it gives no vectors of tokens; it reads
+    documents as they are, without a prefix. `prefixes` replaces the model's own, of one kind or of both.
     """
 
-    def __init__(self, backend: Backend, store: Store | None) -> None:
-        super().__init__(store, backend.identity, MEMORY)
+    def __init__(self, backend: Backend, store: Store | None, prefixes: Mapping[str, str] | None = None) -> None:
+        _check_prefixes(prefixes or {}, backend.prefixes)
+        other = {kind: text for kind, text in (prefixes or {}).items() if text != backend.prefixes[kind]}
+        named = "".join(f", {kind} prefix {other[kind]!r}" for kind in sorted(other))
+        super().__init__(store, backend.identity + named, MEMORY)
         self.name = backend.name
         self.dimension = backend.dimension
         self.limit = backend.limit
-        self.prefixes = dict(backend.prefixes)
+        self.prefixes = {**backend.prefixes, **other}
         self.token_spans = backend.token_spans
         self.token_reader = TokenReader(backend, store) if isinstance(backend, TokenBackend) else None
         self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = self.token_reader
@@ -378,6 +382,12 @@ def _check_list(texts: Sequence[str]) -> None:
     """ValueError for a single text, which is a sequence of texts as well."""
     if isinstance(texts, str):
         raise ValueError(f"texts must be a list of texts, got the one text {quote(texts)}")
+
+
+def _check_prefixes(given: Mapping[str, str], own: Mapping[str, str]) -> None:
+    for kind, prefix in given.items():
+        if kind not in own or not isinstance(prefix, str):
+            raise ValueError(f'prefixes must be texts for "query" or "document", got {prefix!r} for {kind!r}')
 
 
 def _size(sums: TokenSums) -> int:

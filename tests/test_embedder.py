@@ -176,6 +176,25 @@ def test_the_prefix_of_the_kind_goes_before_the_text(store: Store) -> None:
     assert backend.texts == ["query: why", "document: why"]
 
 
+def test_prefixes_can_be_replaced_and_are_told(store: Store) -> None:
+    backend = Fake(prefixes=("document: ", "query: "))
+    CachedEmbedder(backend, store)(["why"], "query")
+    embedder = CachedEmbedder(backend, store, {"query": "find: "})
+    assert embedder.missing(["why"], "query") == 1, "another prefix is another text"
+    embedder(["why"], "query")
+    assert backend.texts == ["query: why", "find: why"]
+    assert embedder.prefixes == {"document": "document: ", "query": "find: "}
+    assert embedder.identity == "fake 1, query prefix 'find: '"
+    assert embedder.read(["why"]).tolist() == [3]
+    assert CachedEmbedder(backend, store, {"query": "query: "}).identity == "fake 1", "the model's own is no other"
+
+
+@pytest.mark.parametrize("prefixes", [{"passage": "x"}, {"query": 5}])
+def test_a_prefix_of_another_kind_is_refused(prefixes: dict) -> None:
+    with pytest.raises(ValueError, match='must be texts for "query" or "document", got '):
+        CachedEmbedder(Fake(), None, prefixes)
+
+
 def test_a_text_that_is_the_same_for_both_kinds_is_embedded_once() -> None:
     backend = Fake()
     embedder = CachedEmbedder(backend, None)

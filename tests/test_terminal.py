@@ -22,7 +22,7 @@ TEXT = "# Tanks\n\nThe blue tank is full. The red one is empty.\n\n## Pumps\n\nP
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> BagOfWords:
     fake = BagOfWords(limit=900)
-    monkeypatch.setattr(chunkscope, "_embedder", lambda name: fake)
+    monkeypatch.setattr(chunkscope, "_embedder", lambda *_: fake)
     return fake
 
 
@@ -175,7 +175,7 @@ def test_wrong_input_gets_one_line_and_status_2(
 def test_a_missing_model_gets_the_line_that_fetches_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing(name: str) -> None:
+    def missing(name: str, **_: object) -> None:
         raise ModelMissing("the model nomic-embed-text is not on the server: ollama pull nomic-embed-text")
 
     monkeypatch.setattr(cache, "open_embedder", missing)
@@ -291,7 +291,7 @@ def test_chunks_without_a_vector_are_counted_and_ranked_last(
         def read(self, texts: Sequence[str]) -> Ints:
             return np.array([0 if "Ravens" in text else len(text) for text in texts])
 
-    monkeypatch.setattr(chunkscope, "_embedder", lambda name: Gap())
+    monkeypatch.setattr(chunkscope, "_embedder", lambda *_: Gap())
     asked = ["evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy", "sentence",
              "--set", "size=4", "--json"]  # fmt: skip
     assert chunkscope.main(asked) == 0
@@ -301,3 +301,16 @@ def test_chunks_without_a_vector_are_counted_and_ranked_last(
     assert "1 chunks have no vector" in err
     missed = trial["per_question"][1]
     assert (missed["reason"], missed["rank"]) == ("truncated", trial["chunks"])
+
+
+def test_prefixes_of_ones_own_reach_the_server_and_the_trial(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+    asked = ("evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy",
+             "section", "--embedder", "ollama:nomic-embed-text", "--query-prefix", "find: ", "--document-prefix", "", "--json")  # fmt: skip
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        assert chunkscope.main(asked) == 0
+        assert {"find: Is the blue tank full?", "Ravens are clever. Slate splits well."} <= set(server.taken)
+    assert ", document prefix '', query prefix 'find: '\n" in capsys.readouterr().err
