@@ -2,6 +2,7 @@
 
 python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
 python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
+python chunkscope.py cache --remove-uninstalled
 """
 
 from __future__ import annotations
@@ -68,6 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
     evaluating.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
     evaluating.set_defaults(command=_evaluate)
+    storing = commands.add_parser("cache", help="show what the store of finished vectors holds")
+    storing.add_argument("--remove-uninstalled", action="store_true",
+                         help="remove what models made that the Ollama server does not have")  # fmt: skip
+    storing.set_defaults(command=_cache)
     for command in (cutting, evaluating):
         command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
         command.add_argument(
@@ -212,6 +217,22 @@ def _evaluate(options: argparse.Namespace) -> None:
         _print_json(trial_object(trial))
     else:
         print("\n".join(_summary(trial)))
+
+
+def _cache(options: argparse.Namespace) -> None:
+    from cache.store import Store, default_folder
+
+    store = Store(default_folder())
+    if options.remove_uninstalled:
+        from cache.tidying import remove_uninstalled
+
+        host, removed = remove_uninstalled(store)
+        _say([f"removed {number} of {tag}, which {host} does not have" for tag, number in removed.items()])
+        _say([] if removed else [f"nothing to remove: {host} has every Ollama model that made vectors here"])
+    print(f"{store.folder}\n{store.volume() / 1e6:.1f} MB")
+    for tag, number in sorted(store.tags().items()):
+        print(f"{number:9} of {tag}")
+    _say(store.warnings)
 
 
 def _brought(options: argparse.Namespace, corpus: Corpus, axes: dict[str, Any]) -> Index:

@@ -303,7 +303,7 @@ class TokenReader(_Once[Window, np.ndarray]):
     """
 
     def __init__(self, backend: TokenBackend, store: Store | None) -> None:
-        super().__init__(store, backend.identity, WINDOWS)
+        super().__init__(store, f"{backend.identity}, windows of tokens", WINDOWS)
         self._backend = backend
         self._key = keyed_by(backend.token_fingerprint)
         self._sums: dict[str, TokenSums] = {}  # text -> sums, least recently used first

@@ -32,6 +32,7 @@ from cache.ollama_address import key_header, server_host
 from cache.ollama_client import Server, Verdict, judge, probe
 from cache.ollama_embedder import Ollama, next_cut
 from cache.store import Store
+from cache.tidying import remove_uninstalled
 from tests.case_server import MODEL, CaseServer, SilentServer
 from tests.ollama_double import OllamaDouble, embedding_model
 
@@ -746,6 +747,19 @@ def test_vectors_of_different_models_or_engines_never_meet(server: OllamaDouble,
     else:
         server.models["all-minilm:latest"] = embedding_model("bert", 512)
     assert opened(server, store=Store(tmp_path)).missing(TEXTS[:3], "document") == 3
+
+
+def test_what_a_replaced_model_made_is_removed_and_nothing_else(server: OllamaDouble, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    open_embedder("minilm", store)(TEXTS[:2], "document")
+    server.digests |= {"all-minilm:latest": "a" * 64, "nomic-embed-text:latest": "b" * 64}
+    for model in ("all-minilm", "nomic-embed-text"):
+        open_embedder(f"ollama:{model}", store, server.host)(TEXTS[:3], "document")
+    server.digests["all-minilm:latest"] = "f" * 64
+    _, removed = remove_uninstalled(store, server.host)
+    assert sorted(removed.values()) == [1, 3], "the vectors, and those of the canaries"
+    assert all(tag.startswith("ollama:all-minilm, ") for tag in removed)
+    assert sorted(store.tags().values()) == [1, 2, 3]
 
 
 def test_two_names_of_one_model_share_their_vectors(server: OllamaDouble, tmp_path: Path) -> None:

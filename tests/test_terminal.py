@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import cache
 import chunkscope
 from cache.errors import ModelMissing
+from cache.store import Store
 from chunking.types import Ints
 from tests.fakes import BagOfWords
 from tests.ollama_double import OllamaDouble
@@ -314,3 +316,64 @@ def test_prefixes_of_ones_own_reach_the_server_and_the_trial(
         assert chunkscope.main(asked) == 0
         assert {"find: Is the blue tank full?", "Ravens are clever. Slate splits well."} <= set(server.taken)
     assert ", document prefix '', query prefix 'find: '\n" in capsys.readouterr().err
+
+
+# The store
+
+OLD, NEW = "0" * 11 + "9", "0" * 12
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The store of the terminal, with rows of models that the double of a server has, or has not."""
+    monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+    store = Store(tmp_path / "store")
+    tags = ["minilm, weights 53aa51172d14", f"ollama:all-minilm, digest {NEW}, engine from 0.30, 8d3c18ce",
+            f"ollama:all-minilm, digest {OLD}, engine from 0.30, 8d3c18ce",
+            f"ollama:hf.co/a,b:x, digest {OLD}, prompt 12345678"]  # fmt: skip
+    for number, tag in enumerate(tags, 1):
+        store.put_many({f"{number} {row}": bytes(1000) for row in range(number)}, tag)
+    return store
+
+
+def test_cache_prints_folder_size_and_vectors_by_model(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert chunkscope.main(["cache"]) == 0
+    folder, size, *models = capsys.readouterr().out.splitlines()
+    assert folder == str(stored.folder)
+    assert re.fullmatch(r"0\.\d MB", size)
+    assert [line.split(" of ")[0].strip() for line in models] == ["1", "2", "3", "4"]
+    assert models[0].endswith(" of minilm, weights 53aa51172d14")
+
+
+def test_what_uninstalled_models_made_is_removed(
+    stored: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 0
+        out, err = capsys.readouterr()
+        assert (
+            f"removed 3 of ollama:all-minilm, digest {OLD}, engine from 0.30, 8d3c18ce, which http://{server.host}"
+            in err
+        )
+        assert "removed 4 of ollama:hf.co/a,b:x" in err
+        assert len(out.splitlines()) == 4
+        assert list(stored.tags().values()) == [1, 2]
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 0
+        assert "nothing to remove" in capsys.readouterr().err
+
+
+def test_nothing_is_removed_where_the_server_cannot_tell(
+    stored: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert chunkscope.main(["cache", "--remove-uninstalled"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert "no Ollama server answers at http://127.0.0.1:9" in err
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        server.digests["all-minilm:latest"] = ""
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 2
+        assert "does not tell the digest of every model" in capsys.readouterr().err
+    assert stored.count() == 10
