@@ -168,8 +168,9 @@ def _cut(options: argparse.Namespace) -> None:
     needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
     corpus = Corpus((document,))
     embed = _embedder(options.embedder, _prefixes(options)) if needs_model else None
+    before = _warnings(embed)
     index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
-    _say(_lost(index))
+    _say([*_lost(index), *(warning for warning in _warnings(embed) if warning not in before)])
     chunks = index.chunks(0)
     if options.json:
         _print_json({
@@ -200,6 +201,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     if not corpus.questions:
         raise ValueError(f"no question of {questions} could be used")
     embed = _embedder(options.embedder, _prefixes(options))
+    before = _warnings(embed)
     if config is None:
         index = _brought(options, corpus, axes)
         trial = run(corpus, index.config, embed, index)
@@ -207,6 +209,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
         _say(_lost(index))
         trial = run(corpus, config, embed, index)
+    _say([warning for warning in _warnings(embed) if warning not in before])
     if trial.unread_chunks:
         _say(
             [
@@ -293,6 +296,11 @@ def _embedder(name: str, prefixes: dict[str, str]) -> Embed:
     embedder = open_embedder(name, prefixes=prefixes)
     _say([*([f"embedded by {embedder.identity}"] if prefixes else []), *embedder.warnings])
     return Watched(embedder, _progress)
+
+
+def _warnings(embed: Embed | None) -> list[str]:
+    """What an embedder warns of by now."""
+    return list(getattr(embed, "warnings", ()))
 
 
 def _progress(done: int, total: int, what: str = "embedded") -> None:

@@ -36,6 +36,9 @@ Progress = Callable[[int, int], None]  # (texts or windows done so far, those to
 #: The most records kept in memory: 100,000 vectors of 384 numbers are 150 MB. The store keeps all.
 MEMORY = 100_000
 
+#: The share of texts of which the model knows too little that is passed over in silence.
+STRANGE_TEXTS = 0.05
+
 #: The most windows kept in memory, 25 MB: enough to hand them from one thread to another that waits for them.
 WINDOWS = 128
 
@@ -253,7 +256,18 @@ class CachedEmbedder(_Once[str, Record]):
         """Sentences for the user about the model and the store."""
         without = list(self._without)
         told = [f"{_without_vector(self.name, without)}; no search by meaning finds it"] if without else []
-        return [*self._backend.warnings, *told, *(self._store.warnings if self._store else [])]
+        return [*self._backend.warnings, *told, *self._strange(), *(self._store.warnings if self._store else [])]
+
+    def _strange(self) -> list[str]:
+        """A sentence where the model knows too little of too many of the texts so far."""
+        with self._changed:
+            strange = [record.strange for record in self._memory.values()]
+        if sum(strange) <= STRANGE_TEXTS * len(strange):
+            return []
+        return [
+            f"{self.name} does not know many of the characters in {sum(strange)} of {len(strange)} texts, so their "
+            "vectors tell little: choose a model for their language."
+        ]
 
     def _inputs(self, texts: Sequence[str], kind: Kind) -> list[str]:
         """The texts as the model gets them; ValueError for what cannot be embedded."""

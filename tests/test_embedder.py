@@ -364,6 +364,22 @@ def test_a_vector_of_zeros_is_none(store: Store) -> None:
     assert CachedEmbedder(backend, store)(["a", "b"], "document").any(axis=1).all(), "asked for again in the next run"
 
 
+@pytest.mark.parametrize(("strange", "told"), [(2, False), (3, True)])
+def test_texts_of_unknown_characters_are_told_also_when_they_come_from_the_store(
+    store: Store, strange: int, told: bool
+) -> None:
+    backend = Fake()
+    backend.spoil = lambda records: [
+        Record(r.vector, 1, 1, False, number < strange) for number, r in enumerate(records)
+    ]
+    backend.batch_texts = 40
+    CachedEmbedder(backend, store)(TEXTS[:40], "document")
+    embedder = CachedEmbedder(Fake(), Store(store.folder))
+    assert embedder.warnings == []
+    embedder(TEXTS[:40], "document")
+    assert ["characters in 3 of 40 texts" in warning for warning in embedder.warnings] == [True] * told
+
+
 def test_a_vector_that_is_nearly_a_unit_is_made_one() -> None:
     vector = unit_vector(vector_of("a") * np.float32(1.0005), DIMENSION, "fake", "a")
     assert np.linalg.norm(vector.astype(np.float64)) == pytest.approx(1, abs=1e-7)
@@ -372,13 +388,13 @@ def test_a_vector_that_is_nearly_a_unit_is_made_one() -> None:
 # Records
 
 
-@given(st.none() | st.integers(0, 10**6), st.integers(0, 10**6), st.booleans())
-def test_a_record_survives_its_bytes(tokens: int | None, read: int, truncated: bool) -> None:
-    record = Record(vector_of("a"), tokens, read, truncated)
+@given(st.none() | st.integers(0, 10**6), st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_a_record_survives_its_bytes(tokens: int | None, read: int, truncated: bool, strange: bool) -> None:
+    record = Record(vector_of("a"), tokens, read, truncated, strange)
     again = unpack(pack(record), DIMENSION)
     assert again is not None
     assert again.vector.tobytes() == record.vector.tobytes()
-    assert (again.tokens, again.read, again.truncated) == (tokens, read, truncated)
+    assert (again.tokens, again.read, again.truncated, again.strange) == (tokens, read, truncated, strange)
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,21 @@ def test_prefixes_of_ones_own_reach_the_server_and_the_trial(
     assert ", document prefix '', query prefix 'find: '\n" in capsys.readouterr().err
 
 
+def test_a_language_that_the_model_does_not_know_is_warned_of_after_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "whales.txt").write_text("这是一个关于检索的文章。鲸鱼很大。")
+    (tmp_path / "q.csv").write_text("question,passage\n鲸鱼很大吗,鲸鱼很大。\n")
+    axes = ("--strategy", "semantic")
+    for asked in (
+        ("cut", str(tmp_path / "docs" / "whales.txt"), *axes),
+        ("evaluate", "--documents", str(tmp_path / "docs"), "--questions", str(tmp_path / "q.csv"), *axes),
+    ):
+        assert chunkscope.main(asked) == 0
+        assert capsys.readouterr().err.count("minilm does not know many of the characters in") == 1
+
+
 # The store
 
 OLD, NEW = "0" * 11 + "9", "0" * 12
