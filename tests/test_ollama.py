@@ -565,7 +565,9 @@ def test_the_key_goes_only_where_it_belongs(server: OllamaDouble, monkeypatch: p
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
     opened(server)(TEXTS[:1], "document")
     assert all("secret" not in str(headers) for headers in server.headers)
-    assert key_header("https://example.org:443") == {"authorization": "Bearer secret"}
+    assert key_header(server_host("https://ollama.com")) == {"authorization": "Bearer secret"}
+    for other in ("https://example.org:443", "https://ollama.com.example.org:443", "http://ollama.com:80"):
+        assert key_header(server_host(other)) == {}
     assert key_header("http://example.org:80") == {}
     monkeypatch.setenv("OLLAMA_HOST", "not [ an address")
     assert key_header("http://example.org:80") == {}
