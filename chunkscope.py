@@ -2,6 +2,7 @@
 
 python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
 python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
+python chunkscope.py cache --remove-uninstalled
 """
 
 from __future__ import annotations
@@ -68,6 +69,10 @@ def _parser() -> argparse.ArgumentParser:
     amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
     evaluating.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
     evaluating.set_defaults(command=_evaluate)
+    storing = commands.add_parser("cache", help="show what the store of finished vectors holds")
+    storing.add_argument("--remove-uninstalled", action="store_true",
+                         help="remove what models made that the Ollama server does not have")  # fmt: skip
+    storing.set_defaults(command=_cache)
     for command in (cutting, evaluating):
         command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
         command.add_argument(
@@ -76,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
         command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
         command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
+        for kind in ("query", "document"):
+            command.add_argument(f"--{kind}-prefix", metavar="TEXT",
+                                 help=f"put before each {kind} in place of the model's own prefix; \"\" for none")  # fmt: skip
         command.add_argument("--chat", default="", metavar="ollama:MODEL",
                              help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
         command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -160,9 +168,10 @@ def _cut(options: argparse.Namespace) -> None:
     _say(notes)
     needs_model = strategy_named(config.strategy).embeds or config.values.get("unit") == "tokens"
     corpus = Corpus((document,))
-    embed = _embedder(options.embedder) if needs_model else None
+    embed = _embedder(options.embedder, _prefixes(options)) if needs_model else None
+    before = _warnings(embed)
     index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
-    _say(_lost(index))
+    _say([*_lost(index), *(warning for warning in _warnings(embed) if warning not in before)])
     chunks = index.chunks(0)
     if options.json:
         _print_json({
@@ -192,7 +201,8 @@ def _evaluate(options: argparse.Namespace) -> None:
     _say([*report.problems, *report.notes])
     if not corpus.questions:
         raise ValueError(f"no question of {questions} could be used")
-    embed = _embedder(options.embedder)
+    embed = _embedder(options.embedder, _prefixes(options))
+    before = _warnings(embed)
     if config is None:
         index = _brought(options, corpus, axes, embed.token_spans)
         trial = run(corpus, index.config, embed, index)
@@ -200,6 +210,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
         _say(_lost(index))
         trial = run(corpus, config, embed, index)
+    _say([warning for warning in _warnings(embed) if warning not in before])
     if trial.unread_chunks:
         _say(
             [
@@ -210,6 +221,22 @@ def _evaluate(options: argparse.Namespace) -> None:
         _print_json(trial_object(trial))
     else:
         print("\n".join(_summary(trial)))
+
+
+def _cache(options: argparse.Namespace) -> None:
+    from cache.store import Store, default_folder
+
+    store = Store(default_folder())
+    if options.remove_uninstalled:
+        from cache.tidying import remove_uninstalled
+
+        host, removed = remove_uninstalled(store)
+        _say([f"removed {number} of {tag}, which {host} does not have" for tag, number in removed.items()])
+        _say([] if removed else [f"nothing to remove: {host} has every Ollama model that made vectors here"])
+    print(f"{store.folder}\n{store.volume() / 1e6:.1f} MB")
+    for tag, number in sorted(store.tags().items()):
+        print(f"{number:9} of {tag}")
+    _say(store.warnings)
 
 
 def _brought(
@@ -253,14 +280,25 @@ def _lost(index: Index) -> list[str]:
             f"the first is {first[name][:60]!r}" for name, number in count.items()]  # fmt: skip
 
 
-def _embedder(name: str) -> Embed:
+def _prefixes(options: argparse.Namespace) -> dict[str, str]:
+    """The prefixes that are given, by kind."""
+    given = {"query": options.query_prefix, "document": options.document_prefix}
+    return {kind: prefix for kind, prefix in given.items() if prefix is not None}
+
+
+def _embedder(name: str, prefixes: dict[str, str]) -> Embed:
     """The embedder of that name, its progress on standard error."""
     from cache import open_embedder
     from cache.watched import Watched
 
-    embedder = open_embedder(name)
-    _say(embedder.warnings)
+    embedder = open_embedder(name, prefixes=prefixes)
+    _say([*([f"embedded by {embedder.identity}"] if prefixes else []), *embedder.warnings])
     return Watched(embedder, _progress)
+
+
+def _warnings(embed: Embed | None) -> list[str]:
+    """What an embedder warns of by now."""
+    return list(getattr(embed, "warnings", ()))
 
 
 def _progress(done: int, total: int, what: str = "embedded") -> None:

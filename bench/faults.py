@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 
 from bench.embed import windows
-from cache import EmbedderError, ollama_client, open_embedder
-from cache.ollama_client import Ollama, Server
+from cache import EmbedderError, ollama_client, ollama_embedder, open_embedder
+from cache.ollama_client import Server
+from cache.ollama_embedder import Ollama
 from cache.store import Store
 from tests.ollama_double import FAULTS, OllamaDouble, Reply, minilm, remembered, stand_in
 
@@ -72,7 +73,7 @@ LYING = {ollama_client.Verdict.LONG}
 def child(host: str, folder: Path, out: Path) -> int:
     """One run: embeds the texts that are left, and writes all vectors where none is missing."""
     ollama_client.FIRST_WAIT = 0.01
-    ollama_client.Server = partial(Server, read_seconds=1.0)  # type: ignore[misc,assignment]
+    ollama_embedder.Server = partial(Server, read_seconds=1.0)  # type: ignore[misc,assignment]
     texts = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
     try:
         embedder = open_embedder(MODEL, Store(folder), host)

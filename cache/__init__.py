@@ -4,6 +4,7 @@
 vectors, `open_chat("ollama:llama3.2")` what it calls for descriptions of chunks. Nothing heavy is imported before.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,16 +40,19 @@ class Choice:
     sentence: str
 
 
-def open_embedder(name: str, store: "Store | None" = None, host: str | None = None) -> "CachedEmbedder":
+def open_embedder(
+    name: str, store: "Store | None" = None, host: str | None = None, prefixes: Mapping[str, str] | None = None
+) -> "CachedEmbedder":
     """The embedder of that name, in front of the given store, else of the default one.
 
-    `host` is the address of the Ollama server, else that of OLLAMA_HOST, else this machine.
+    `host` is the address of the Ollama server, else that of OLLAMA_HOST, else this machine. `prefixes` are what is put
+    before a "query" and before a "document", where that is not to be what the model was trained with.
     """
     from cache.embedder import CachedEmbedder
     from cache.store import Store, default_folder
 
-    backend = _backend(name, host)
-    return CachedEmbedder(backend, store or Store(default_folder()))
+    store = store or Store(default_folder())
+    return CachedEmbedder(_backend(name, host, store), store, prefixes)
 
 
 def open_chat(name: str, store: "Store | None" = None, host: str | None = None) -> "Chat":
@@ -128,7 +132,7 @@ def chat_models(host: str | None = None) -> list[str]:
     return [f"{OLLAMA}{name}" for name in sorted(server.chat_models, key=lambda name: (name in server.elsewhere, name))]
 
 
-def _backend(name: str, host: str | None) -> "Backend":
+def _backend(name: str, host: str | None, store: "Store") -> "Backend":
     if name == BUILT_IN:
         from cache.minilm import MiniLM
 
@@ -136,6 +140,6 @@ def _backend(name: str, host: str | None) -> "Backend":
     model = name.removeprefix(OLLAMA).strip()
     if not name.startswith(OLLAMA) or not model:
         raise ValueError(f'the embedder must be "{BUILT_IN}" or "{OLLAMA}MODEL", got {name!r}')
-    from cache.ollama_client import Ollama
+    from cache.ollama_embedder import Ollama
 
-    return Ollama(model, host)
+    return Ollama(model, host, store)

@@ -36,6 +36,9 @@ Progress = Callable[[int, int], None]  # (texts or windows done so far, those to
 #: The most records kept in memory: 100,000 vectors of 384 numbers are 150 MB. The store keeps all.
 MEMORY = 100_000
 
+#: The share of texts of which the model knows too little that is passed over in silence.
+STRANGE_TEXTS = 0.05
+
 #: The most windows kept in memory, 25 MB: enough to hand them from one thread to another that waits for them.
 WINDOWS = 128
 
@@ -194,15 +197,19 @@ class _Once(ABC, Generic[Item, Value]):
 class CachedEmbedder(_Once[str, Record]):
     """`embedder(texts, "document") -> (n, d)` float32 rows of unit length, each text embedded once, ever.
 
-    Threads may share it. `token_sums` is the model's `TokenReader`, None where it gives no vectors of tokens.
+    Threads may share it. `token_sums` is the model's `TokenReader`, None where it gives no vectors of tokens; it reads
+    documents as they are, without a prefix. `prefixes` replaces the model's own, of one kind or of both.
     """
 
-    def __init__(self, backend: Backend, store: Store | None) -> None:
-        super().__init__(store, backend.identity, MEMORY)
+    def __init__(self, backend: Backend, store: Store | None, prefixes: Mapping[str, str] | None = None) -> None:
+        _check_prefixes(prefixes or {}, backend.prefixes)
+        other = {kind: text for kind, text in (prefixes or {}).items() if text != backend.prefixes[kind]}
+        named = "".join(f", {kind} prefix {other[kind]!r}" for kind in sorted(other))
+        super().__init__(store, backend.identity + named, MEMORY)
         self.name = backend.name
         self.dimension = backend.dimension
         self.limit = backend.limit
-        self.prefixes = dict(backend.prefixes)
+        self.prefixes = {**backend.prefixes, **other}
         self.token_spans = backend.token_spans
         self.token_reader = TokenReader(backend, store) if isinstance(backend, TokenBackend) else None
         self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = self.token_reader
@@ -249,7 +256,18 @@ class CachedEmbedder(_Once[str, Record]):
         """Sentences for the user about the model and the store."""
         without = list(self._without)
         told = [f"{_without_vector(self.name, without)}; no search by meaning finds it"] if without else []
-        return [*self._backend.warnings, *told, *(self._store.warnings if self._store else [])]
+        return [*self._backend.warnings, *told, *self._strange(), *(self._store.warnings if self._store else [])]
+
+    def _strange(self) -> list[str]:
+        """A sentence where the model knows too little of too many of the texts so far."""
+        with self._changed:
+            strange = [record.strange for record in self._memory.values()]
+        if sum(strange) <= STRANGE_TEXTS * len(strange):
+            return []
+        return [
+            f"{self.name} does not know many of the characters in {sum(strange)} of {len(strange)} texts, so their "
+            "vectors tell little: choose a model for their language."
+        ]
 
     def _inputs(self, texts: Sequence[str], kind: Kind) -> list[str]:
         """The texts as the model gets them; ValueError for what cannot be embedded."""
@@ -299,7 +317,7 @@ class TokenReader(_Once[Window, np.ndarray]):
     """
 
     def __init__(self, backend: TokenBackend, store: Store | None) -> None:
-        super().__init__(store, backend.identity, WINDOWS)
+        super().__init__(store, f"{backend.identity}, windows of tokens", WINDOWS)
         self._backend = backend
         self._key = keyed_by(backend.token_fingerprint)
         self._sums: dict[str, TokenSums] = {}  # text -> sums, least recently used first
@@ -378,6 +396,12 @@ def _check_list(texts: Sequence[str]) -> None:
     """ValueError for a single text, which is a sequence of texts as well."""
     if isinstance(texts, str):
         raise ValueError(f"texts must be a list of texts, got the one text {quote(texts)}")
+
+
+def _check_prefixes(given: Mapping[str, str], own: Mapping[str, str]) -> None:
+    for kind, prefix in given.items():
+        if kind not in own or not isinstance(prefix, str):
+            raise ValueError(f'prefixes must be texts for "query" or "document", got {prefix!r} for {kind!r}')
 
 
 def _size(sums: TokenSums) -> int:

@@ -27,7 +27,10 @@ from cache.records import Record, Window, readable
 #: Tokens that the model was trained to read, [CLS] and [SEP] included; the rest of a text is cut off.
 LIMIT = 256
 DIMENSION = 384
-CLS, SEP = 101, 102
+UNK, CLS, SEP = 100, 101, 102
+
+#: A text is strange to the model where it does not know this share of the tokens that it reads.
+STRANGE = 0.2
 
 #: Tokens of a text that one window holds. The model has places for 510, but was trained to read 254, and means of
 #: tokens from longer windows find fewer answers: `python -m bench.late --windows 254 510`.
@@ -130,12 +133,14 @@ class MiniLM:
     def _record(self, text: str) -> Record:
         tokenizer, session, _ = self._model()
         encoding = tokenizer.encode(text)
-        (hidden,) = session.run(["hidden"], {"ids": _first_ids(encoding)})  # (tokens, 384)
+        ids = _first_ids(encoding)
+        (hidden,) = session.run(["hidden"], {"ids": ids})  # (tokens, 384)
         mean = hidden.mean(axis=0)
         tokens = len(encoding.ids)
         truncated = tokens > LIMIT
         read = encoding.offsets[LIMIT - 2][1] if truncated else len(text)
-        return Record(mean / np.linalg.norm(mean), tokens, read, truncated)
+        strange = int((ids == UNK).sum()) >= max(1, STRANGE * (len(ids) - 2))
+        return Record(mean / np.linalg.norm(mean), tokens, read, truncated, strange)
 
     def _model(self) -> tuple[Tokenizer, onnxruntime.InferenceSession, ThreadPoolExecutor]:
         with self._lock:

@@ -9,6 +9,9 @@ import httpx
 
 PORT = 11434
 
+#: Who gives out the keys.
+KEY_MAKER = "https://ollama.com:443"
+
 
 def server_host(host: str | None = None) -> str:
     """The server's address as scheme, host, port and path; without an argument that of OLLAMA_HOST, else this machine.
@@ -51,12 +54,12 @@ def is_loopback(url: str) -> bool:
 
 
 def key_header(url: str) -> dict[str, str]:
-    """The header with OLLAMA_API_KEY, for an encrypted address or the one that OLLAMA_HOST names; else none."""
+    """The header with OLLAMA_API_KEY, for the address that OLLAMA_HOST names or that the key is made for; else none."""
     key, named = os.environ.get("OLLAMA_API_KEY"), os.environ.get("OLLAMA_HOST")
     if not key:
         return {}
     try:
-        trusted = url.startswith("https://") or (bool(named) and url == server_host(named))
+        trusted = url == KEY_MAKER or (bool(named) and url == server_host(named))
     except ValueError:  # OLLAMA_HOST is malformed, and so is not this address
         trusted = False
     return {"authorization": f"Bearer {key}"} if trusted else {}

@@ -1,7 +1,5 @@
-"""The only file that talks to an Ollama server: which models it has, vectors from one, answers from another.
-
-A text that is too long is never cut by the server, which does so without a word: it is asked not to, and what it
-refuses is cut here, so that the cut is known.
+"""The only file that talks to an Ollama server: which models it has, vectors from one, answers from another; and what
+its failures mean. `ollama_embedder.py` and `chat.py` ask through it.
 """
 
 import functools
@@ -13,18 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from typing import Any, TypeVar
 
 import httpx
-import numpy as np
 from tenacity import RetryCallState, Retrying, retry_if_exception, wait_random_exponential
 
 from cache import ollama_models as models
 from cache.errors import (
     BadVectors,
     EmbedderError,
-    ModelChanged,
     ModelMissing,
     NotAChatModel,
     NotAnEmbeddingModel,
@@ -32,7 +27,7 @@ from cache.errors import (
     ServerAway,
 )
 from cache.ollama_address import is_loopback, key_header, server_host
-from cache.records import Record, no_vector, quote
+from cache.records import quote
 
 _ENVIRONMENT = threading.Lock()
 
@@ -64,10 +59,6 @@ CHAT_SECONDS = 900.0
 #: Seconds that the first of the waits before another try lasts at most; each further one may last twice as long.
 FIRST_WAIT = 0.5
 
-#: How far a long text's cut may fall short of the longest that the server takes, as a share of its length.
-CUT_PRECISION = 0.05
-_CHARACTERS_A_TOKEN = 4
-
 # What the client raises, besides its own error, where the answer is not what it expects.
 _STRANGE = (ValueError, TypeError, AttributeError)
 #: What a request can raise, as `judge` and `explained` take it.
@@ -86,6 +77,7 @@ class Verdict(Enum):
     """What to do about a failed request."""
 
     AGAIN = "try again"
+    SLOW = "try with fewer texts"
     CRASH = "try again once, then with fewer texts"
     LONG = "a text is too long"
     NAN = "a text has no vector"
@@ -114,7 +106,9 @@ def judge(error: BaseException) -> Verdict:
         return Verdict.LONG
     if isinstance(error, ollama.ResponseError):
         return _judge_answer(str(error.error), error.status_code)
-    if isinstance(error, httpx.ReadTimeout | httpx.UnsupportedProtocol):
+    if isinstance(error, httpx.ReadTimeout):
+        return Verdict.SLOW
+    if isinstance(error, httpx.UnsupportedProtocol):
         return Verdict.STOP
     return Verdict.AGAIN if isinstance(error, ConnectionError | httpx.TransportError) else Verdict.STOP
 
@@ -268,7 +262,7 @@ def explained(error: Exception, host: str, model: str, text: str = "") -> Embedd
     if isinstance(error, ollama.ResponseError):
         return _explained_answer(" ".join(str(error.error).split()), error.status_code, host, model, text)
     if isinstance(error, NotFinite):
-        return _no_vector(model, text)
+        return no_vector_for(model, text)
     if isinstance(error, httpx.ReadTimeout):
         return ServerAway(f"the Ollama server at {host} did not answer in time: try a smaller model, or later")
     if isinstance(error, ConnectionError | httpx.TransportError):
@@ -279,7 +273,7 @@ def explained(error: Exception, host: str, model: str, text: str = "") -> Embedd
 def _explained_answer(message: str, status: int, host: str, model: str, text: str) -> EmbedderError:
     verdict = _judge_answer(message, status)
     if verdict is Verdict.NAN:
-        return _no_vector(model, text)
+        return no_vector_for(model, text)
     if verdict is Verdict.CRASH:
         return BadVectors(f"the server broke down twice over the text {quote(text)} with {model}: {message}")
     if verdict is Verdict.AGAIN:
@@ -287,7 +281,7 @@ def _explained_answer(message: str, status: int, host: str, model: str, text: st
     if status == 404 and message.startswith("model "):
         return _missing(model, host)
     if status == 501 or "does not support embeddings" in message:
-        return _no_embedding_model(model)
+        return not_an_embedding_model(model)
     if "does not support chat" in message:
         return not_a_chat_model(model)
     if status in (301, 302, 307, 308, 404, 405):
@@ -295,7 +289,8 @@ def _explained_answer(message: str, status: int, host: str, model: str, text: st
     return EmbedderError(f"the Ollama server at {host} refused (status {status}): {message or 'no reason given'}")
 
 
-def _no_embedding_model(model: str) -> NotAnEmbeddingModel:
+def not_an_embedding_model(model: str) -> NotAnEmbeddingModel:
+    """The error for a model that gives no vectors."""
     name = models.short_name(model)
     return NotAnEmbeddingModel(f"{name} is not an embedding model: choose one that is, such as nomic-embed-text")
 
@@ -305,7 +300,8 @@ def not_a_chat_model(model: str) -> NotAChatModel:
     return NotAChatModel(f"{models.short_name(model)} is not a chat model: choose one that is, such as llama3.2")
 
 
-def _no_vector(model: str, text: str) -> BadVectors:
+def no_vector_for(model: str, text: str) -> BadVectors:
+    """The error for a text that the model answers with NaN."""
     return BadVectors(
         f"{model} has no vector for the text {quote(text)}: it answers NaN, as some models do on a graphics card; "
         "leave the text out, or run the model with num_gpu 0"
@@ -364,115 +360,6 @@ def _told(server: Server, name: str, entry: Mapping[str, Any]) -> Mapping[str, A
         return entry if entry.get("capabilities") else server.show(name)
     except EmbedderError:  # one damaged model does not hide the others
         return {}
-
-
-class Ollama:
-    """An embedding model of a server, as a backend."""
-
-    batch_texts = 32
-    batch_characters = 32_000  # some 8,000 tokens, the most that a slow processor reads while somebody waits
-    token_spans = None  # the server has no tokenizer to ask
-
-    def __init__(self, model: str, host: str | None = None) -> None:
-        self._server = Server(host)
-        self._model = models.full_name(model)
-        version = self._server.version()
-        self._digest = self._server.digest(self._model)
-        show = self._server.show(self._model)
-        if not models.is_embedding(show):
-            raise _no_embedding_model(model)
-        self.name = f"ollama:{models.short_name(model)}"
-        self.identity = f"{self.name}, digest {self._digest[:12]}, engine {models.epoch(version)}"
-        self._tokens = models.reading_limit(show, version)
-        self.limit: int | None = self._tokens
-        self.prefixes = models.prefixes(model)
-        self.warnings = models.version_warnings(version, models.architecture(show))
-        self.fingerprint: tuple[str, ...] = (
-            "ollama",
-            self._digest,
-            models.epoch(version),
-            f"num_ctx {self._tokens}, num_batch {self._tokens}, cut by characters, l2",
-        )
-        self.dimension = models.model_number(show, "embedding_length") or len(self._records(["dimension"])[0].vector)
-        if not self.dimension:
-            raise _no_vector(self._model, "dimension")
-
-    def encode(self, texts: Sequence[str]) -> list[Record]:
-        """One record for each text, in order."""
-        # Shortest first: where a batch must be halved, the long texts are then together.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        records = dict(zip(order, self._records([texts[index] for index in order]), strict=True))
-        if self._server.digest(self._model) != self._digest:
-            raise ModelChanged(f"{self.name} was replaced on the server meanwhile: choose it again to use the new one")
-        return [records[index] for index in range(len(texts))]
-
-    def _records(self, texts: Sequence[str]) -> list[Record]:
-        """The records of the texts, asked for in one request, or in two of half as many where that fails."""
-        try:
-            vectors, tokens = self._answer(texts)
-        except REQUEST_ERRORS as error:
-            verdict = judge(error)
-            if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH):
-                half = len(texts) // 2
-                return self._records(texts[:half]) + self._records(texts[half:])
-            if verdict is Verdict.LONG:
-                return [self._cut(texts[0])]
-            if verdict is Verdict.NAN:
-                return [no_vector()]
-            raise explained(error, self._server.host, self._model, texts[0]) from error
-        alone = tokens if len(texts) == 1 else None  # the server tells only the sum
-        return [Record(vector, alone, len(text), False) for vector, text in zip(vectors, texts, strict=True)]
-
-    def _cut(self, text: str) -> Record:
-        """The record of as much of a too long text as the server takes, to within 5%."""
-        taken: Record | None = None
-        low, high = 0, len(text)  # taken, refused
-        while length := next_cut(low, high, self._tokens * _CHARACTERS_A_TOKEN):
-            try:
-                vectors, _ = self._answer([text[:length]])
-            except REQUEST_ERRORS as error:
-                if judge(error) is not Verdict.LONG:
-                    raise explained(error, self._server.host, self._model, text[:length]) from error
-                high = length
-            else:
-                low, taken = length, Record(vectors[0], None, length, True)
-        if taken is None:
-            raise BadVectors(f"{self.name} takes not even one character of the text {quote(text)}")
-        return taken
-
-    def _answer(self, texts: Sequence[str]) -> tuple[list[np.ndarray], int | None]:
-        """A vector for each text, and the sum of their tokens; tried again where that may help."""
-        answer = tried(lambda: self._server.embed(self._model, texts, self._tokens))
-        if len(answer.embeddings) != len(texts):
-            raise BadVectors(f"{self.name} must answer {len(texts)} vectors, got {len(answer.embeddings)}")
-        vectors = [np.array(numbers, np.float32) for numbers in answer.embeddings]
-        if not all(np.isfinite(vector).all() for vector in vectors):
-            raise NotFinite
-        if self._full(texts, answer.prompt_eval_count) and self._cuts_unasked:
-            raise CutUnasked
-        return vectors, answer.prompt_eval_count
-
-    def _full(self, texts: Sequence[str], tokens: int | None) -> bool:
-        """Whether one of the texts may have more tokens than are read, by their sum and by its bytes, which are more."""
-        return (tokens or 0) >= self._tokens and any(len(text.encode()) + 2 >= self._tokens for text in texts)
-
-    @cached_property
-    def _cuts_unasked(self) -> bool:
-        """Whether the server cuts a text that is too long, although it is asked not to. Ollama itself refuses it."""
-        try:
-            self._server.embed(self._model, ["word " * (self._tokens + 1)], self._tokens)
-        except REQUEST_ERRORS:
-            return False
-        return True
-
-
-def next_cut(low: int, high: int, guess: int) -> int:
-    """The length to try next between one that was taken and one that was refused; 0 when they are close enough."""
-    if high - low <= max(1, int(low * CUT_PRECISION)):
-        return 0
-    if low == 0:
-        return max(1, min(guess, int(high * 0.7)))
-    return min(int(low * 1.4) + 1, (low + high) // 2)
 
 
 def _tried_enough(state: RetryCallState) -> bool:

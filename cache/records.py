@@ -18,6 +18,7 @@ UNKNOWN = 0xFFFFFFFF
 
 _HEADER = struct.Struct("<HHII")  # schema, flags, tokens, code points read
 _TRUNCATED = 1
+_STRANGE = 2
 _NORM_TOLERANCE = 1e-3
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -30,6 +31,7 @@ class Record:
     tokens: int | None  # of the whole text, special tokens included; None where the model does not tell
     read: int  # code points, from the start of the text
     truncated: bool
+    strange: bool = False  # many of the tokens read are unknown to the model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +60,7 @@ def readable(text: str) -> str:
 def pack(record: Record) -> bytes:
     """The record as little-endian bytes: 12 of header, then 4 a dimension."""
     tokens = UNKNOWN if record.tokens is None else record.tokens
-    flags = _TRUNCATED if record.truncated else 0
+    flags = (_TRUNCATED if record.truncated else 0) | (_STRANGE if record.strange else 0)
     return _HEADER.pack(SCHEMA, flags, tokens, record.read) + record.vector.astype("<f4").tobytes()
 
 
@@ -70,7 +72,7 @@ def unpack(data: bytes, dimension: int) -> Record | None:
     vector = np.frombuffer(data, "<f4", offset=_HEADER.size).astype(np.float32, copy=False)
     if schema != SCHEMA or not abs(_norm(vector) - 1) <= _NORM_TOLERANCE:  # a NaN fails this too
         return None
-    return Record(vector, None if tokens == UNKNOWN else tokens, read, bool(flags & _TRUNCATED))
+    return Record(vector, None if tokens == UNKNOWN else tokens, read, bool(flags & _TRUNCATED), bool(flags & _STRANGE))
 
 
 def pack_rows(rows: np.ndarray) -> bytes:

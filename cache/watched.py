@@ -26,6 +26,11 @@ class Watched:
         """(n, d) float32, one unit row for each text."""
         return self._embedder.embed(texts, kind, self._progress)
 
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences for the user about the model and the store, as they are by now."""
+        return self._embedder.warnings
+
     def read(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: how many code points of each document text the model reads."""
         return self._embedder.read(texts)

@@ -232,6 +232,7 @@ class OllamaDouble:
         self.nan_status = 0  # 200 lets the NaN through; 400 and 500 are those of its generations, 0 that of its own
         self.faults: list[str] = []  # names in FAULTS, one for each of the next requests for vectors
         self.always = ""  # the name of the fault that every request for vectors meets
+        self.sees: Callable[[str], str] = lambda text: text  # what its tokenizer makes of a text
         self.html = False  # answers everything as some other web site would
         self.delay = 0.0  # seconds before each answer
         self.on_embed: Callable[[], None] = lambda: None  # called with each request for vectors
@@ -327,7 +328,7 @@ class OllamaDouble:
         tokens = [len(_MINILM.token_spans(text)) + 2 for text in texts]
         if max(tokens) > limit and not body.get("truncate", True):
             return self._fails("too long")
-        vectors = self.vectors(texts)
+        vectors = self.vectors([self.sees(text) for text in texts])
         without = [bool(self.nan_on) and self.nan_on in text for text in texts]
         if any(without) and self.nan_status != 200:
             return self._fails("nan", {400: 0, 500: 1}.get(self.nan_status))

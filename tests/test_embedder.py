@@ -176,6 +176,25 @@ def test_the_prefix_of_the_kind_goes_before_the_text(store: Store) -> None:
     assert backend.texts == ["query: why", "document: why"]
 
 
+def test_prefixes_can_be_replaced_and_are_told(store: Store) -> None:
+    backend = Fake(prefixes=("document: ", "query: "))
+    CachedEmbedder(backend, store)(["why"], "query")
+    embedder = CachedEmbedder(backend, store, {"query": "find: "})
+    assert embedder.missing(["why"], "query") == 1, "another prefix is another text"
+    embedder(["why"], "query")
+    assert backend.texts == ["query: why", "find: why"]
+    assert embedder.prefixes == {"document": "document: ", "query": "find: "}
+    assert embedder.identity == "fake 1, query prefix 'find: '"
+    assert embedder.read(["why"]).tolist() == [3]
+    assert CachedEmbedder(backend, store, {"query": "query: "}).identity == "fake 1", "the model's own is no other"
+
+
+@pytest.mark.parametrize("prefixes", [{"passage": "x"}, {"query": 5}])
+def test_a_prefix_of_another_kind_is_refused(prefixes: dict) -> None:
+    with pytest.raises(ValueError, match='must be texts for "query" or "document", got '):
+        CachedEmbedder(Fake(), None, prefixes)
+
+
 def test_a_text_that_is_the_same_for_both_kinds_is_embedded_once() -> None:
     backend = Fake()
     embedder = CachedEmbedder(backend, None)
@@ -345,6 +364,22 @@ def test_a_vector_of_zeros_is_none(store: Store) -> None:
     assert CachedEmbedder(backend, store)(["a", "b"], "document").any(axis=1).all(), "asked for again in the next run"
 
 
+@pytest.mark.parametrize(("strange", "told"), [(2, False), (3, True)])
+def test_texts_of_unknown_characters_are_told_also_when_they_come_from_the_store(
+    store: Store, strange: int, told: bool
+) -> None:
+    backend = Fake()
+    backend.spoil = lambda records: [
+        Record(r.vector, 1, 1, False, number < strange) for number, r in enumerate(records)
+    ]
+    backend.batch_texts = 40
+    CachedEmbedder(backend, store)(TEXTS[:40], "document")
+    embedder = CachedEmbedder(Fake(), Store(store.folder))
+    assert embedder.warnings == []
+    embedder(TEXTS[:40], "document")
+    assert ["characters in 3 of 40 texts" in warning for warning in embedder.warnings] == [True] * told
+
+
 def test_a_vector_that_is_nearly_a_unit_is_made_one() -> None:
     vector = unit_vector(vector_of("a") * np.float32(1.0005), DIMENSION, "fake", "a")
     assert np.linalg.norm(vector.astype(np.float64)) == pytest.approx(1, abs=1e-7)
@@ -353,13 +388,13 @@ def test_a_vector_that_is_nearly_a_unit_is_made_one() -> None:
 # Records
 
 
-@given(st.none() | st.integers(0, 10**6), st.integers(0, 10**6), st.booleans())
-def test_a_record_survives_its_bytes(tokens: int | None, read: int, truncated: bool) -> None:
-    record = Record(vector_of("a"), tokens, read, truncated)
+@given(st.none() | st.integers(0, 10**6), st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_a_record_survives_its_bytes(tokens: int | None, read: int, truncated: bool, strange: bool) -> None:
+    record = Record(vector_of("a"), tokens, read, truncated, strange)
     again = unpack(pack(record), DIMENSION)
     assert again is not None
     assert again.vector.tobytes() == record.vector.tobytes()
-    assert (again.tokens, again.read, again.truncated) == (tokens, read, truncated)
+    assert (again.tokens, again.read, again.truncated, again.strange) == (tokens, read, truncated, strange)
 
 
 @pytest.mark.parametrize(

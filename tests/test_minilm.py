@@ -200,3 +200,18 @@ def test_the_graph_is_what_its_script_builds() -> None:
     from cache.build_minilm_graph import build
 
     assert onnx.load_model(str(GRAPH), load_external_data=False) == build()
+
+
+@pytest.mark.parametrize(
+    ("text", "strange"),
+    [
+        ("A bridge was closed after the flood.", False),
+        ("🚀 Launch day for all of us", False),
+        ("Приветствуем вас на нашем сайте", False),
+        ("这是一个关于检索的文章", True),
+        ("นี่คือบทความ", True),
+        ("word " * 300 + "ไ " * 300, False),
+    ],
+)
+def test_a_text_of_unknown_characters_is_strange(text: str, strange: bool) -> None:
+    assert MiniLM().encode([text])[0].strange == strange

@@ -1,5 +1,6 @@
 """Vectors from an Ollama server, against a double that speaks its protocol; see `ollama_double.py`."""
 
+import re
 import socket
 import threading
 import time
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cache
-from cache import ollama_client, ollama_models, open_embedder
+from cache import canaries, ollama_client, ollama_models, open_embedder
 from cache.embedder import CachedEmbedder
 from cache.errors import (
     BadVectors,
@@ -28,12 +29,15 @@ from cache.errors import (
 )
 from cache.minilm import MiniLM
 from cache.ollama_address import key_header, server_host
-from cache.ollama_client import Ollama, Server, Verdict, judge, next_cut, probe
+from cache.ollama_client import Server, Verdict, judge, probe
+from cache.ollama_embedder import Ollama, next_cut
 from cache.store import Store
+from cache.tidying import remove_uninstalled
 from tests.case_server import MODEL, CaseServer, SilentServer
 from tests.ollama_double import OllamaDouble, embedding_model
 
 TEXTS = [f"Post number {index} is about retrieval." for index in range(70)]
+CANARY_ROW = 1  # in the store, after an embedder was opened
 LONG = "The harbour master kept two books, and in the second she wrote the truth. " * 40
 
 
@@ -52,8 +56,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
 
 
 def opened(server: OllamaDouble, model: str = "all-minilm", store: Store | None = None) -> CachedEmbedder:
-    """An embedder in front of the double, with no store unless one is given."""
-    return CachedEmbedder(Ollama(model, server.host), store)
+    """An embedder in front of the double, with no store unless one is given; what opening asks is not recorded."""
+    embedder = CachedEmbedder(Ollama(model, server.host, store), store)
+    server.asked.clear()
+    server.taken.clear()
+    return embedder
 
 
 # Vectors
@@ -110,7 +117,9 @@ def test_a_lone_surrogate_reaches_the_server_as_a_replacement(server: OllamaDoub
 def test_what_the_user_is_shown(server: OllamaDouble) -> None:
     embedder = opened(server, "nomic-embed-text")
     assert embedder.name == "ollama:nomic-embed-text"
-    assert embedder.identity == "ollama:nomic-embed-text, digest 000000000000, engine from 0.30"
+    assert re.fullmatch(
+        "ollama:nomic-embed-text, digest 000000000000, engine from 0.30, [0-9a-f]{8}", embedder.identity
+    )
     assert embedder.limit == 2048
     assert embedder.dimension == 384
     assert embedder.token_spans is None
@@ -288,13 +297,49 @@ def test_a_model_that_is_replaced_meanwhile_leaves_nothing_in_the_store(server: 
     server.on_embed = replaced
     with pytest.raises(ModelChanged, match="was replaced on the server"):
         embedder(TEXTS[:3], "document")
-    assert store.count() == 0
+    assert store.count() == CANARY_ROW
 
 
 def test_a_server_without_digests_is_refused(server: OllamaDouble) -> None:
     server.digests["all-minilm:latest"] = ""
     with pytest.raises(EmbedderError, match="does not tell the digest of all-minilm"):
         opened(server)
+
+
+class Slow:
+    """A request for vectors that is in time for so many texts only."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+        self.sizes: list[int] = []
+        embed = Server.embed
+
+        def answer(server: Server, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
+            self.sizes.append(len(texts))
+            if len(texts) > most:
+                raise httpx.ReadTimeout("timed out")
+            return embed(server, model, texts, tokens)
+
+        monkeypatch.setattr(Server, "embed", answer)
+
+
+def test_a_slow_server_gets_half_the_texts_and_later_batches_are_as_small(
+    server: OllamaDouble, minilm: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = opened(server)
+    slow = Slow(monkeypatch, 8)
+    vectors = embedder(TEXTS[10:58], "document")
+    assert slow.sizes == [32, 16, 8, 8, 16, 8, 8, 8, 8], "only the first batch is waited for in vain"
+    assert np.abs(vectors - np.stack([record.vector for record in minilm.encode(TEXTS[10:58])])).max() < 1e-6
+
+
+def test_a_server_that_is_too_slow_for_a_quarter_is_given_up(
+    server: OllamaDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = opened(server)
+    slow = Slow(monkeypatch, 1)
+    with pytest.raises(ServerAway, match="did not answer in time"):
+        embedder(TEXTS[:32], "document")
+    assert slow.sizes == [32, 16, 8]
 
 
 def test_another_web_site_is_recognised(server: OllamaDouble) -> None:
@@ -348,7 +393,7 @@ def test_wrong_answers_do_not_reach_the_store(
         answer(*vectors)
         with pytest.raises(BadVectors, match=message):
             embedder(TEXTS[:2], "document")
-    assert store.count() == 0
+    assert store.count() == CANARY_ROW
     answer(unit, [1.0004] + [0.0] * 383)
     assert embedder(TEXTS[:2], "document")[1][0] == 1, "what is nearly of unit length is made so"
 
@@ -359,7 +404,7 @@ def test_wrong_answers_do_not_reach_the_store(
         (ConnectionError("Failed to connect"), Verdict.AGAIN),
         (httpx.ConnectTimeout("slow"), Verdict.AGAIN),
         (httpx.RemoteProtocolError("gone"), Verdict.AGAIN),
-        (httpx.ReadTimeout("slow"), Verdict.STOP),
+        (httpx.ReadTimeout("slow"), Verdict.SLOW),
         (ollama.ResponseError("server busy, please try again.", 503), Verdict.AGAIN),
         (ollama.ResponseError("", 502), Verdict.AGAIN),
         (ollama.ResponseError("llama-server process has terminated: signal", 500), Verdict.AGAIN),
@@ -481,7 +526,7 @@ def test_open_embedder_goes_to_the_host_of_the_environment(
     embedder = cache.open_embedder("ollama:all-minilm:latest")
     embedder(TEXTS[:2], "document")
     assert embedder.name == "ollama:all-minilm"
-    assert Store(tmp_path).count() == 2
+    assert Store(tmp_path).count() == 2 + CANARY_ROW
 
 
 # Addresses and keys
@@ -520,7 +565,9 @@ def test_the_key_goes_only_where_it_belongs(server: OllamaDouble, monkeypatch: p
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
     opened(server)(TEXTS[:1], "document")
     assert all("secret" not in str(headers) for headers in server.headers)
-    assert key_header("https://example.org:443") == {"authorization": "Bearer secret"}
+    assert key_header(server_host("https://ollama.com")) == {"authorization": "Bearer secret"}
+    for other in ("https://example.org:443", "https://ollama.com.example.org:443", "http://ollama.com:80"):
+        assert key_header(server_host(other)) == {}
     assert key_header("http://example.org:80") == {}
     monkeypatch.setenv("OLLAMA_HOST", "not [ an address")
     assert key_header("http://example.org:80") == {}
@@ -613,6 +660,85 @@ def test_versions_that_give_wrong_vectors_are_warned_of(server: OllamaDouble) ->
     assert ollama_models.version_warnings("0.12.0", "bert") == []
 
 
+# Engines told apart by what they make of a few texts
+
+
+def moved(by: float) -> Callable[[Server, str, Sequence[str], int], ollama.EmbedResponse]:
+    """What asks a server whose vectors all have moved by so much."""
+    embed = Server.embed
+
+    def answer(self: Server, model: str, texts: Sequence[str], tokens: int) -> ollama.EmbedResponse:
+        rows = np.array(embed(self, model, texts, tokens).embeddings)
+        rows += by * np.linspace(-1, 1, 384) / np.linalg.norm(np.linspace(-1, 1, 384))
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return ollama.EmbedResponse(model=model, embeddings=rows.tolist())
+
+    return answer
+
+
+@pytest.mark.parametrize(("by", "missing"), [(0.05, 3), (1e-7, 0)])
+def test_an_engine_whose_vectors_have_moved_shares_none_with_the_old(
+    server: OllamaDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: float, missing: int
+) -> None:
+    before = opened(server, store=Store(tmp_path))
+    before(TEXTS[:3], "document")
+    server.version = "0.34.0"
+    monkeypatch.setattr(Server, "embed", moved(by))
+    after = opened(server, store=Store(tmp_path))
+    assert after.missing(TEXTS[:3], "document") == missing
+    assert (after.identity != before.identity) == bool(missing)
+
+
+def test_canaries_are_asked_for_once_a_version(server: OllamaDouble, tmp_path: Path) -> None:
+    for version, sizes in [("0.33.0", [5]), ("0.33.0", []), ("0.33.1", [5]), ("0.33.0", [])]:
+        server.version = version
+        server.asked.clear()
+        Ollama("all-minilm", server.host, Store(tmp_path))
+        assert server.sizes == sizes
+    assert server.taken[:5] == list(canaries.CANARIES)
+
+
+@pytest.mark.parametrize(
+    ("sees", "said"),
+    [
+        (lambda text: "[UNK]" if text.isupper() else text, "'REPLACE SUMP PUMP' and 'CREATE A SPREADSHEET'"),
+        (lambda text: text if text.isascii() else "[UNK]", "'Hokkaidō' and 'Éire'"),
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_a_server_that_mixes_texts_up_is_warned_of_whatever_its_version(
+    server: OllamaDouble, tmp_path: Path, sees: Callable[[str], str], said: str, again: bool
+) -> None:
+    server.sees = sees
+    if again:
+        opened(server, store=Store(tmp_path))
+    (warning,) = opened(server, store=Store(tmp_path)).warnings
+    assert said in warning
+    assert "ollama:all-minilm on Ollama 0.33.0" in warning
+
+
+def test_canaries_without_a_vector_are_told_and_do_not_stop_the_work(server: OllamaDouble, tmp_path: Path) -> None:
+    server.nan_on = "PUMP"
+    embedder = opened(server, store=Store(tmp_path))
+    assert "is not known: all-minilm:latest has no vector for the text 'REPLACE SUMP PUMP'" in embedder.warnings[0]
+    assert embedder.identity.endswith("unseen")
+    assert embedder(TEXTS[:2], "document").shape == (2, 384)
+    server.nan_on = ""
+    assert opened(server, store=Store(tmp_path)).missing(TEXTS[:2], "document") == 2, "the engine is seen now"
+
+
+def test_a_server_that_is_changed_meanwhile_leaves_nothing_in_the_store(server: OllamaDouble, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    embedder = opened(server, store=store)
+    embedder(TEXTS[:3], "document")
+    server.version = "0.34.0"
+    with pytest.raises(
+        ModelChanged, match=r"changed from 0\.33\.0 to 0\.34\.0 meanwhile: choose ollama:all-minilm again"
+    ):
+        embedder(TEXTS[:5], "document")
+    assert store.count() == CANARY_ROW + 3
+
+
 @pytest.mark.parametrize("change", ["digest", "version", "limit"])
 def test_vectors_of_different_models_or_engines_never_meet(server: OllamaDouble, tmp_path: Path, change: str) -> None:
     opened(server, store=Store(tmp_path))(TEXTS[:3], "document")
@@ -623,6 +749,19 @@ def test_vectors_of_different_models_or_engines_never_meet(server: OllamaDouble,
     else:
         server.models["all-minilm:latest"] = embedding_model("bert", 512)
     assert opened(server, store=Store(tmp_path)).missing(TEXTS[:3], "document") == 3
+
+
+def test_what_a_replaced_model_made_is_removed_and_nothing_else(server: OllamaDouble, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    open_embedder("minilm", store)(TEXTS[:2], "document")
+    server.digests |= {"all-minilm:latest": "a" * 64, "nomic-embed-text:latest": "b" * 64}
+    for model in ("all-minilm", "nomic-embed-text"):
+        open_embedder(f"ollama:{model}", store, server.host)(TEXTS[:3], "document")
+    server.digests["all-minilm:latest"] = "f" * 64
+    _, removed = remove_uninstalled(store, server.host)
+    assert sorted(removed.values()) == [1, 3], "the vectors, and those of the canaries"
+    assert all(tag.startswith("ollama:all-minilm, ") for tag in removed)
+    assert sorted(store.tags().values()) == [1, 2, 3]
 
 
 def test_two_names_of_one_model_share_their_vectors(server: OllamaDouble, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cache import ollama_client
+from cache import ollama_client, ollama_embedder
 from cache.embedder import CachedEmbedder
 from cache.errors import (
     BadVectors,
@@ -24,7 +24,8 @@ from cache.errors import (
     ServerAway,
 )
 from cache.minilm import MiniLM
-from cache.ollama_client import Ollama, Server
+from cache.ollama_client import Server
+from cache.ollama_embedder import Ollama
 from tests.ollama_double import FAULTS, GENERATIONS, OllamaDouble, minilm, stand_in
 
 TEXTS = [f"Text {index} is short." for index in range(4)]
@@ -103,7 +104,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
 
 def opened(server: OllamaDouble, version: str = GENERATIONS[0]) -> CachedEmbedder:
     server.version = version
-    return CachedEmbedder(Ollama("all-minilm", server.host), None)
+    embedder = CachedEmbedder(Ollama("all-minilm", server.host), None)
+    server.asked.clear()  # the canaries were asked for
+    return embedder
 
 
 def refused(server: OllamaDouble, fault: str, version: str = GENERATIONS[0], texts: list[str] = TEXTS) -> EmbedderError:
@@ -168,7 +171,7 @@ def test_the_doubles_vectors_are_those_of_the_built_in_model() -> None:
 
 @pytest.mark.xfail(reason="a time-out ends the run at once, where half of the batch may be quick enough", strict=False)
 def test_a_slow_batch_is_halved(server: OllamaDouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ollama_client, "Server", partial(Server, read_seconds=0.3))
+    monkeypatch.setattr(ollama_embedder, "Server", partial(Server, read_seconds=0.3))
     embedder = opened(server)
     server.faults = ["slow"]
     assert embedder(TEXTS, "document").any(axis=1).all()
@@ -176,7 +179,7 @@ def test_a_slow_batch_is_halved(server: OllamaDouble, monkeypatch: pytest.Monkey
 
 
 def test_a_server_that_stays_slow_is_told(server: OllamaDouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ollama_client, "Server", partial(Server, read_seconds=0.3))
+    monkeypatch.setattr(ollama_embedder, "Server", partial(Server, read_seconds=0.3))
     error = refused(server, "slow")
     assert isinstance(error, ServerAway)
     assert "did not answer in time" in str(error)

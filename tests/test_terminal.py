@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import cache
 import chunkscope
 from cache.errors import ModelMissing
+from cache.store import Store
 from chunking.types import Ints
 from tests.fakes import BagOfWords
 from tests.ollama_double import OllamaDouble
@@ -22,7 +24,7 @@ TEXT = "# Tanks\n\nThe blue tank is full. The red one is empty.\n\n## Pumps\n\nP
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> BagOfWords:
     fake = BagOfWords(limit=900)
-    monkeypatch.setattr(chunkscope, "_embedder", lambda name: fake)
+    monkeypatch.setattr(chunkscope, "_embedder", lambda *_: fake)
     return fake
 
 
@@ -175,7 +177,7 @@ def test_wrong_input_gets_one_line_and_status_2(
 def test_a_missing_model_gets_the_line_that_fetches_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing(name: str) -> None:
+    def missing(name: str, **_: object) -> None:
         raise ModelMissing("the model nomic-embed-text is not on the server: ollama pull nomic-embed-text")
 
     monkeypatch.setattr(cache, "open_embedder", missing)
@@ -291,7 +293,7 @@ def test_chunks_without_a_vector_are_counted_and_ranked_last(
         def read(self, texts: Sequence[str]) -> Ints:
             return np.array([0 if "Ravens" in text else len(text) for text in texts])
 
-    monkeypatch.setattr(chunkscope, "_embedder", lambda name: Gap())
+    monkeypatch.setattr(chunkscope, "_embedder", lambda *_: Gap())
     asked = ["evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy", "sentence",
              "--set", "size=4", "--json"]  # fmt: skip
     assert chunkscope.main(asked) == 0
@@ -301,3 +303,92 @@ def test_chunks_without_a_vector_are_counted_and_ranked_last(
     assert "1 chunks have no vector" in err
     missed = trial["per_question"][1]
     assert (missed["reason"], missed["rank"]) == ("truncated", trial["chunks"])
+
+
+def test_prefixes_of_ones_own_reach_the_server_and_the_trial(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+    asked = ("evaluate", "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), "--strategy",
+             "section", "--embedder", "ollama:nomic-embed-text", "--query-prefix", "find: ", "--document-prefix", "", "--json")  # fmt: skip
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        assert chunkscope.main(asked) == 0
+        assert {"find: Is the blue tank full?", "Ravens are clever. Slate splits well."} <= set(server.taken)
+    assert ", document prefix '', query prefix 'find: '\n" in capsys.readouterr().err
+
+
+def test_a_language_that_the_model_does_not_know_is_warned_of_after_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "whales.txt").write_text("这是一个关于检索的文章。鲸鱼很大。")
+    (tmp_path / "q.csv").write_text("question,passage\n鲸鱼很大吗,鲸鱼很大。\n")
+    axes = ("--strategy", "semantic")
+    for asked in (
+        ("cut", str(tmp_path / "docs" / "whales.txt"), *axes),
+        ("evaluate", "--documents", str(tmp_path / "docs"), "--questions", str(tmp_path / "q.csv"), *axes),
+    ):
+        assert chunkscope.main(asked) == 0
+        assert capsys.readouterr().err.count("minilm does not know many of the characters in") == 1
+
+
+# The store
+
+OLD, NEW = "0" * 11 + "9", "0" * 12
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The store of the terminal, with rows of models that the double of a server has, or has not."""
+    monkeypatch.setenv("CHUNKSCOPE_CACHE", str(tmp_path / "store"))
+    store = Store(tmp_path / "store")
+    tags = ["minilm, weights 53aa51172d14", f"ollama:all-minilm, digest {NEW}, engine from 0.30, 8d3c18ce",
+            f"ollama:all-minilm, digest {OLD}, engine from 0.30, 8d3c18ce",
+            f"ollama:hf.co/a,b:x, digest {OLD}, prompt 12345678"]  # fmt: skip
+    for number, tag in enumerate(tags, 1):
+        store.put_many({f"{number} {row}": bytes(1000) for row in range(number)}, tag)
+    return store
+
+
+def test_cache_prints_folder_size_and_vectors_by_model(stored: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert chunkscope.main(["cache"]) == 0
+    folder, size, *models = capsys.readouterr().out.splitlines()
+    assert folder == str(stored.folder)
+    assert re.fullmatch(r"0\.\d MB", size)
+    assert [line.split(" of ")[0].strip() for line in models] == ["1", "2", "3", "4"]
+    assert models[0].endswith(" of minilm, weights 53aa51172d14")
+
+
+def test_what_uninstalled_models_made_is_removed(
+    stored: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 0
+        out, err = capsys.readouterr()
+        assert (
+            f"removed 3 of ollama:all-minilm, digest {OLD}, engine from 0.30, 8d3c18ce, which http://{server.host}"
+            in err
+        )
+        assert "removed 4 of ollama:hf.co/a,b:x" in err
+        assert len(out.splitlines()) == 4
+        assert list(stored.tags().values()) == [1, 2]
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 0
+        assert "nothing to remove" in capsys.readouterr().err
+
+
+def test_nothing_is_removed_where_the_server_cannot_tell(
+    stored: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert chunkscope.main(["cache", "--remove-uninstalled"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert "no Ollama server answers at http://127.0.0.1:9" in err
+    with OllamaDouble() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.host)
+        server.digests["all-minilm:latest"] = ""
+        assert chunkscope.main(["cache", "--remove-uninstalled"]) == 2
+        assert "does not tell the digest of every model" in capsys.readouterr().err
+    assert stored.count() == 10
