@@ -5,6 +5,7 @@
 
 import threading
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -14,6 +15,7 @@ import numpy as np
 
 from cache.errors import BadVectors
 from cache.records import (
+    NO_NUMBER,
     Record,
     Window,
     keyed_by,
@@ -215,7 +217,7 @@ class CachedEmbedder(_Once[str, Record]):
         self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = self.token_reader
         self._backend = backend
         self._key = keyed_by(backend.fingerprint)
-        self._without: dict[str, None] = {}  # texts that the model has no vector for, in the order they came
+        self._without: dict[str, str] = {}  # the texts that the model has no vector for, and why
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
         """(n, d) float32, one unit row for each text."""
@@ -230,11 +232,16 @@ class CachedEmbedder(_Once[str, Record]):
         records = self._records(texts, kind, progress)
         if not records:
             return np.empty((0, self.dimension), np.float32)
-        vectors = np.stack([record.vector for record in records])
-        without = [text for text, vector in zip(texts, vectors, strict=True) if not vector.any()]
+        without = [number for number, record in enumerate(records) if record.why]
         if without and (kind == "query" or len(without) == len(texts)):
-            raise BadVectors(_without_vector(self.name, without))
-        return vectors
+            first = without[0]
+            which = (
+                f"the text {quote(texts[first])}"
+                if len(without) == 1
+                else f"{len(without)} texts, the first {quote(texts[first])}"
+            )
+            raise BadVectors(f"{self.name} has no vector for {which}: {records[first].why}")
+        return np.stack([record.vector for record in records])
 
     def read(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: how many code points of each document text the model reads, from its start."""
@@ -253,9 +260,12 @@ class CachedEmbedder(_Once[str, Record]):
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences for the user about the model and the store."""
-        without = list(self._without)
-        told = [f"{_without_vector(self.name, without)}; no search by meaning finds it"] if without else []
+        """Sentences for the user about the model and the store; they quote no text, because others may see them too."""
+        without = Counter(self._without.copy().values())
+        told = [
+            f"{self.name} has no vector for {number} of the texts so far, which no search by meaning finds: {why}."
+            for why, number in without.items()
+        ]
         return [*self._backend.warnings, *told, *self._strange(), *(self._store.warnings if self._store else [])]
 
     def _strange(self) -> list[str]:
@@ -296,8 +306,8 @@ class CachedEmbedder(_Once[str, Record]):
 
     def _checked(self, text: str, record: Record) -> Record:
         if not record.vector.any():
-            self._without[text] = None
-            return no_vector(self.dimension)  # stored or not, it is read back as nothing and asked for again
+            self._without[text] = record.why or NO_NUMBER
+            return no_vector(self._without[text], self.dimension)  # if stored, it is read back as nothing
         return replace(record, vector=unit_vector(record.vector, self.dimension, self.name, text))
 
     def _batch(self, items: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -406,12 +416,6 @@ def _check_prefixes(given: Mapping[str, str], own: Mapping[str, str]) -> None:
 
 def _size(sums: TokenSums) -> int:
     return sum(array.nbytes for array in sums)
-
-
-def _without_vector(name: str, texts: Sequence[str]) -> str:
-    """The sentence about texts that a model has no vector for."""
-    which = f"the text {quote(texts[0])}" if len(texts) == 1 else f"{len(texts)} texts, the first {quote(texts[0])}"
-    return f"{name} has no vector for {which}: it answers NaN or zeros, as some models do on a graphics card (num_gpu 0 helps)"
 
 
 def _fitting(items: Iterable[tuple[str, str]], texts: int, characters: int) -> Iterator[tuple[str, str]]:

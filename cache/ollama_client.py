@@ -77,7 +77,8 @@ class Verdict(Enum):
     """What to do about a failed request."""
 
     AGAIN = "try again"
-    SLOW = "try with fewer texts"
+    SLOW = "try with fewer texts, a few times"
+    LARGE = "try with fewer texts"
     CRASH = "try again once, then with fewer texts"
     LONG = "a text is too long"
     NAN = "a text has no vector"
@@ -119,6 +120,8 @@ def _judge_answer(message: str, status: int) -> Verdict:
 
     if status in _TRANSIENT_STATUS:
         return Verdict.AGAIN
+    if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:  # of a proxy; Ollama itself sets no limit
+        return Verdict.LARGE
     if says(_LONG):
         return Verdict.LONG
     if says(_NAN):
@@ -260,7 +263,7 @@ def explained(error: Exception, host: str, model: str, text: str = "") -> Embedd
     if isinstance(error, EmbedderError):
         return error
     if isinstance(error, ollama.ResponseError):
-        return _explained_answer(" ".join(str(error.error).split()), error.status_code, host, model, text)
+        return _explained_answer(_said(error), error.status_code, host, model, text)
     if isinstance(error, NotFinite):
         return no_vector_for(model, text)
     if isinstance(error, httpx.ReadTimeout):
@@ -270,20 +273,44 @@ def explained(error: Exception, host: str, model: str, text: str = "") -> Embedd
     return NotOllama(f"what answers at {host} is not an Ollama server")
 
 
+def _said(error: ollama.ResponseError) -> str:
+    """The server's own words on one line; '' where it sent a web page, or an object in place of words."""
+    words = " ".join(error.error.split()) if isinstance(error.error, str) else ""
+    return "" if words.startswith(("<", "{")) else words
+
+
 def _explained_answer(message: str, status: int, host: str, model: str, text: str) -> EmbedderError:
-    verdict = _judge_answer(message, status)
-    if verdict is Verdict.NAN:
-        return no_vector_for(model, text)
-    if verdict is Verdict.CRASH:
-        return BadVectors(f"the server broke down twice over the text {quote(text)} with {model}: {message}")
-    if verdict is Verdict.AGAIN:
-        return ServerAway(f"the Ollama server at {host} stayed unable to answer ({status}: {message}): try again later")
+    """The sentence for an answer that is no success; by the verdict where that says it all."""
+    match _judge_answer(message, status):
+        case Verdict.NAN:
+            return no_vector_for(model, text)
+        case Verdict.CRASH:
+            return BadVectors(f"the server broke down twice over the text {quote(text)} with {model}: {message}")
+        case Verdict.LARGE:
+            return EmbedderError(f"a proxy before {host} refuses a request of one text as too large (status {status})")
+        case Verdict.AGAIN if status == httpx.codes.INTERNAL_SERVER_ERROR:
+            return ServerAway(
+                f"the Ollama server at {host} could not load {models.short_name(model)} ({message}): "
+                "see its log, free memory, or choose a smaller model"
+            )
+        case Verdict.AGAIN:
+            reason = f"{status}: {message}" if message else f"status {status}"
+            return ServerAway(f"the Ollama server at {host} stayed unable to answer ({reason}): try again later")
+    return _explained_refusal(message, status, host, model)
+
+
+def _explained_refusal(message: str, status: int, host: str, model: str) -> EmbedderError:
     if status == 404 and message.startswith("model "):
         return _missing(model, host)
     if status == 501 or "does not support embeddings" in message:
         return not_an_embedding_model(model)
     if "does not support chat" in message:
         return not_a_chat_model(model)
+    if status == httpx.codes.FORBIDDEN and not message:
+        return EmbedderError(
+            f"the server at {host} does not answer to that name (status 403): "
+            "start Ollama with OLLAMA_HOST=0.0.0.0, or let the proxy send the Host header localhost"
+        )
     if status in (301, 302, 307, 308, 404, 405):
         return NotOllama(f"what answers at {host} is not an Ollama server (status {status})")
     return EmbedderError(f"the Ollama server at {host} refused (status {status}): {message or 'no reason given'}")

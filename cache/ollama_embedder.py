@@ -24,11 +24,14 @@ from cache.ollama_client import (
     not_an_embedding_model,
     tried,
 )
-from cache.records import Record, keyed_by, no_vector, pack_rows, quote, unpack_rows
+from cache.records import BROKE_DOWN, NO_NUMBER, Record, keyed_by, no_vector, pack_rows, quote, unpack_rows
 from cache.store import Store
 
 #: How often in a row a list of texts is halved because its vectors were not there in time.
 HALVINGS = 2
+
+#: After so many texts in a row over which the server broke down, it is looked at whether it has any vector at all.
+MOST_CRASHES = 8
 
 #: How far a long text's cut may fall short of the longest that the server takes, as a share of its length.
 CUT_PRECISION = 0.05
@@ -44,6 +47,7 @@ class Ollama:
 
     def __init__(self, model: str, host: str | None = None, store: Store | None = None) -> None:
         self._server = Server(host)
+        self._crashes = 0  # texts in a row over which the server broke down
         self._model = models.full_name(model)
         self._version = self._server.version()
         self._digest = self._server.digest(self._model)
@@ -102,9 +106,9 @@ class Ollama:
 
     def _check_unchanged(self) -> None:
         """ModelChanged where model or server are not those that the embedder was opened with."""
-        if self._server.digest(self._model) != self._digest:
+        if tried(lambda: self._server.digest(self._model)) != self._digest:
             raise ModelChanged(f"{self.name} was replaced on the server meanwhile: choose it again to use the new one")
-        version = self._server.version()
+        version = tried(self._server.version)
         if version != self._version:
             raise ModelChanged(
                 f"the Ollama server was changed from {self._version} to {version} meanwhile: choose {self.name} again"
@@ -118,13 +122,11 @@ class Ollama:
             verdict = judge(error)
             if len(texts) > 1 and verdict is Verdict.SLOW and halvings:
                 return self._halved(texts, halvings - 1)
-            if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH):
+            if len(texts) > 1 and verdict in (Verdict.LONG, Verdict.NAN, Verdict.CRASH, Verdict.LARGE):
                 return self._halved(texts, halvings)
             if verdict is Verdict.LONG:
                 return [self._cut(texts[0])]
-            if verdict is Verdict.NAN:
-                return [no_vector()]
-            raise explained(error, self._server.host, self._model, texts[0]) from error
+            return [self._without(error, texts[0])]
         alone = tokens if len(texts) == 1 else None  # the server tells only the sum
         return [Record(vector, alone, len(text), False) for vector, text in zip(vectors, texts, strict=True)]
 
@@ -133,6 +135,26 @@ class Ollama:
         if halvings < HALVINGS:  # too slow for so much text: later batches are not to wait for that again
             self.batch_characters = min(self.batch_characters, sum(map(len, texts)) // 2)
         return self._records(texts[:half], halvings) + self._records(texts[half:], halvings)
+
+    def _without(self, error: Exception, text: str) -> Record:
+        """What stands for a text that the model has no vector for; any other failure is the user's to mend."""
+        verdict = judge(error)
+        if verdict is Verdict.NAN:
+            return no_vector(NO_NUMBER)
+        if verdict is Verdict.CRASH and self._works():
+            return no_vector(BROKE_DOWN)
+        raise explained(error, self._server.host, self._model, text) from error
+
+    def _works(self) -> bool:
+        """Whether the server, which just broke down over a text, is sound; it is asked after several in a row."""
+        self._crashes += 1
+        if self._crashes <= MOST_CRASHES:
+            return True
+        try:
+            self._answer(canaries.CANARIES[:1])
+        except REQUEST_ERRORS:
+            return False
+        return True
 
     def _cut(self, text: str) -> Record:
         """The record of as much of a too long text as the server takes, to within 5%."""
@@ -143,7 +165,7 @@ class Ollama:
                 vectors, _ = self._answer([text[:length]])
             except REQUEST_ERRORS as error:
                 if judge(error) is not Verdict.LONG:
-                    raise explained(error, self._server.host, self._model, text[:length]) from error
+                    return self._without(error, text[:length])
                 high = length
             else:
                 low, taken = length, Record(vectors[0], None, length, True)
@@ -157,6 +179,7 @@ class Ollama:
         if len(answer.embeddings) != len(texts):
             raise BadVectors(f"{self.name} must answer {len(texts)} vectors, got {len(answer.embeddings)}")
         vectors = [np.array(numbers, np.float32) for numbers in answer.embeddings]
+        self._crashes = 0
         if not all(np.isfinite(vector).all() for vector in vectors):
             raise NotFinite
         if self._full(texts, answer.prompt_eval_count) and self._cuts_unasked:
@@ -171,8 +194,10 @@ class Ollama:
     def _cuts_unasked(self) -> bool:
         """Whether the server cuts a text that is too long, although it is asked not to. Ollama itself refuses it."""
         try:
-            self._server.embed(self._model, ["word " * (self._tokens + 1)], self._tokens)
-        except REQUEST_ERRORS:
+            tried(lambda: self._server.embed(self._model, ["word " * (self._tokens + 1)], self._tokens))
+        except REQUEST_ERRORS as error:
+            if judge(error) in (Verdict.AGAIN, Verdict.SLOW):  # nothing was learnt
+                raise
             return False
         return True
 

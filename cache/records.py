@@ -16,6 +16,10 @@ SCHEMA = 1
 #: Stands for a token count that the model did not tell.
 UNKNOWN = 0xFFFFFFFF
 
+#: Why a text may have no vector.
+NO_NUMBER = "it answers NaN or zeros, as some models do on a graphics card (num_gpu 0 helps)"
+BROKE_DOWN = "the server broke down twice over it"
+
 _HEADER = struct.Struct("<HHII")  # schema, flags, tokens, code points read
 _TRUNCATED = 1
 _STRANGE = 2
@@ -32,6 +36,7 @@ class Record:
     read: int  # code points, from the start of the text
     truncated: bool
     strange: bool = False  # many of the tokens read are unknown to the model
+    why: str = ""  # there is no vector; this is not stored, and such a text is asked for again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +52,9 @@ class Window:
         return f"{self.first}:{self.last} of {' '.join(map(str, self.ids.tolist()))}"
 
 
-def no_vector(dimension: int = 0) -> Record:
+def no_vector(why: str, dimension: int = 0) -> Record:
     """What stands for a text that the model has no vector for: zeros, and nothing of the text read."""
-    return Record(np.zeros(dimension, np.float32), None, 0, True)
+    return Record(np.zeros(dimension, np.float32), None, 0, True, why=why)
 
 
 def readable(text: str) -> str:

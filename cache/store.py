@@ -115,7 +115,7 @@ class Store:
             except CorruptEntry:
                 continue
             except _FAILURES as error:
-                self._warn(f"The store of vectors in {self.folder} could not be read in full ({error}).")
+                self._warn(f"The store in {self.folder} could not be read in full ({error}).")
                 continue
             if value is not None:
                 found[key] = value
@@ -149,7 +149,7 @@ class Store:
             rows = self._cache._sql("SELECT tag, COUNT(*) FROM Cache GROUP BY tag") if self._cache is not None else ()
             return {str(tag): number for tag, number in rows}
         except _FAILURES as error:
-            self._warn(f"The store of vectors in {self.folder} could not be read in full ({error}).")
+            self._warn(f"The store in {self.folder} could not be read in full ({error}).")
             return {}
 
     def remove(self, tag: str) -> int:
@@ -159,7 +159,7 @@ class Store:
             if self._cache is not None:
                 self._cache.evict(tag)
         except _FAILURES as error:
-            self._warn(f"The vectors of {tag} in {self.folder} could not all be removed ({error}).")
+            self._warn(f"What {tag} made in {self.folder} could not all be removed ({error}).")
         return before - self.count()
 
     def close(self) -> None:
@@ -184,8 +184,8 @@ class Store:
             if damage is None and _is_damage(error):
                 return self._opened(error)
             self._warn(
-                f"The store of vectors in {self.folder} cannot be used ({error}): "
-                "vectors are kept in memory only, and are embedded again at the next start."
+                f"The store in {self.folder} cannot be used ({error}): "
+                "what models make is kept in memory only, and is made again at the next start."
             )
             return None
 
@@ -198,7 +198,7 @@ class Store:
 
     def _rest(self, error: Exception) -> None:
         self._rest_until = time.monotonic() + REST
-        self._warn(f"New vectors could not be stored in {self.folder} ({error}), so they may be embedded again.")
+        self._warn(f"What models make could not be stored in {self.folder} ({error}), so it may have to be made again.")
 
     def _move_aside(self, error: Exception) -> None:
         stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -206,7 +206,7 @@ class Store:
             if (self.folder / name).exists():
                 os.replace(self.folder / name, self.folder / f"{name}.corrupt-{stamp}")
         self._warn(
-            f"The store of vectors in {self.folder} was damaged ({error}): "
+            f"The store in {self.folder} was damaged ({error}): "
             f"it was moved to {DBNAME}.corrupt-{stamp}, and a new one was begun."
         )
 

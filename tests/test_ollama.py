@@ -30,7 +30,7 @@ from cache.errors import (
 from cache.minilm import MiniLM
 from cache.ollama_address import key_header, server_host
 from cache.ollama_client import Server, Verdict, judge, probe
-from cache.ollama_embedder import Ollama, next_cut
+from cache.ollama_embedder import MOST_CRASHES, Ollama, next_cut
 from cache.store import Store
 from cache.tidying import remove_uninstalled
 from tests.case_server import MODEL, CaseServer, SilentServer
@@ -213,11 +213,41 @@ def test_a_crash_over_many_texts_is_got_round_with_fewer(server: OllamaDouble) -
     assert server.sizes == [4, 4, 2, 2]
 
 
-def test_a_text_that_breaks_the_server_down_is_named(server: OllamaDouble) -> None:
-    embedder = opened(server)
+def test_a_text_that_breaks_the_server_down_does_not_lose_the_others(server: OllamaDouble, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    embedder = opened(server, store=store)
     server.crash_on = "number 5 "
-    with pytest.raises(BadVectors, match=r"broke down twice over the text 'Post number 5 is about retrieval\.'"):
-        embedder(TEXTS[:8], "document")
+    vectors = embedder(TEXTS[:8], "document")
+    assert np.flatnonzero(~vectors.any(axis=1)).tolist() == [5]
+    assert "no vector for 1 of the texts so far" in embedder.warnings[0]
+    assert embedder.warnings[0].endswith("the server broke down twice over it.")
+    assert server.sizes == [8, 8, 4, 4, 4, 2, 2, 1, 1, 1, 2]
+    server.crash_on = ""
+    server.asked.clear()
+    assert opened(server, store=store)(TEXTS[:8], "document").any(axis=1).all()
+    assert server.sizes == [1], "only that one is asked for in the next run"
+
+
+def test_a_long_text_that_breaks_the_server_down_when_cut_does_not_lose_the_others(server: OllamaDouble) -> None:
+    embedder = opened(server)
+    server.on_embed = lambda: setattr(server, "crash_on", "gloom" if len(server.asked) > 3 else "")
+    vectors = embedder(["One.", "gloom " * 400, "Two."], "document")
+    assert vectors.any(axis=1).tolist() == [True, False, True]
+
+
+def test_a_server_that_breaks_down_over_every_text_ends_the_run(server: OllamaDouble) -> None:
+    embedder = opened(server)
+    server.crash_on = "e"
+    with pytest.raises(BadVectors, match=r"broke down twice over the text 'Post number \d+ is about retrieval\.'"):
+        embedder(TEXTS[:32], "document")
+    assert server.sizes.count(1) == 2 * (MOST_CRASHES + 2), "and one that cannot be to blame"
+
+
+def test_many_texts_that_break_the_server_down_do_not_end_the_run(server: OllamaDouble) -> None:
+    embedder = opened(server)
+    server.crash_on = "number 1"  # 1, and 10 to 19
+    vectors = embedder(TEXTS[:32], "document")
+    assert np.flatnonzero(~vectors.any(axis=1)).tolist() == [1, *range(10, 20)]
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
@@ -230,7 +260,8 @@ def test_a_text_without_a_vector_is_told_and_the_others_have_theirs(
     vectors = embedder(TEXTS[:8], "document")
     assert np.flatnonzero(~vectors.any(axis=1)).tolist() == [5]
     assert embedder.read(TEXTS[:8]).tolist() == [0 if row == 5 else len(TEXTS[row]) for row in range(8)]
-    assert "no vector for the text 'Post number 5 is about retrieval.'" in embedder.warnings[0]
+    assert "no vector for 1 of the texts so far" in embedder.warnings[0]
+    assert "retrieval" not in embedder.warnings[0], "what one user asks for is not shown to others"
     assert server.sizes == [8, 4, 4, 2, 1, 1, 2], "halved down to it; a NaN comes again, so it is not asked for twice"
     server.nan_on = ""
     assert opened(server, store=store)(TEXTS[:8], "document").any(axis=1).all(), "asked for again in the next run"
