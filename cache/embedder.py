@@ -263,10 +263,10 @@ class CachedEmbedder(_Once[str, Record]):
             raise BadVectors(_without_vector(self.name, without))
         return vectors
 
-    def read(self, texts: Sequence[str]) -> np.ndarray:
-        """(n,) int64: how many code points of each document text the model reads, from its start."""
+    def read(self, texts: Sequence[str], tell: Tell | None = None) -> np.ndarray:
+        """(n,) int64: how many code points of each document text the model reads, from its start. `tell` as for `embed`."""
         prefix = len(self.prefixes["document"])
-        return np.array([max(0, record.read - prefix) for record in self._records(texts, "document")], np.int64)
+        return np.array([max(0, record.read - prefix) for record in self._records(texts, "document", tell)], np.int64)
 
     def tokens(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: the model's tokens in each document text, prefix and special ones included; -1 where unknown."""

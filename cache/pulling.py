@@ -104,28 +104,36 @@ class Pull:
 
 
 class Pulls:
-    """All pulls of this process: one for a model and a server, however many ask for it."""
+    """All pulls of this process: one at a time for a model and a server, however many ask for it."""
 
     def __init__(self) -> None:
-        self._pulls: dict[tuple[str, str], Pull] = {}
+        self._pulls: list[Pull] = []
         self._lock = threading.Lock()
 
     def begin(self, host: str | None, model: str, typed: bool = False) -> Pull:
         """The pull of that model to that server: the one that is running, else a new one. ValueError without a name."""
-        if not model.strip():
+        name = models.short_name(model.strip())
+        if not name:
             raise ValueError("name the model to fetch, such as nomic-embed-text")
-        address, name = server_host(host), models.short_name(model.strip())
         with self._lock:
-            self._pulls = {key: pull for key, pull in self._pulls.items() if pull.running or key[0] != address}
-            if (address, name) not in self._pulls:
-                self._pulls[address, name] = Pull(address, name, typed)
-            return self._pulls[address, name]
+            same = [pull for pull in self.running(host) if pull.model == name]
+            return same[0] if same else self._new(Pull(server_host(host), name, typed))
 
-    def at(self, host: str | None) -> list[Pull]:
-        """The pulls to that server that are running, and those that ended since the last one was begun."""
+    def running(self, host: str | None) -> list[Pull]:
+        """The pulls to that server that are running."""
+        return [pull for pull in self._at(host) if pull.running]
+
+    def ended(self, host: str | None) -> int:
+        """How many pulls to that server have ended: when it changes, the server may have other models."""
+        return sum(not pull.running for pull in self._at(host))
+
+    def _at(self, host: str | None) -> list[Pull]:
         address = server_host(host)
-        with self._lock:
-            return [pull for (where, _), pull in self._pulls.items() if where == address]
+        return [pull for pull in self._pulls if pull.host == address]
+
+    def _new(self, pull: Pull) -> Pull:
+        self._pulls.append(pull)
+        return pull
 
 
 def _object(data: bytes) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
 """Removes what models made that are no longer there."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 
 from cache import ollama_models as models
 from cache.errors import EmbedderError
@@ -10,6 +11,20 @@ from cache.store import Store
 
 #: How the tag of a row begins that a model of an Ollama server made; see `identity` of `Ollama` and `Chat`.
 _OLLAMA_TAG = re.compile(r"ollama:.+?, digest ([0-9a-f]+), ")
+
+
+def by_model(tags: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """The values of a store by the model and its version, as "minilm, weights 53aa51172d14", and by what they are."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for tag, number in sorted(tags.items()):
+        counts[", ".join(tag.split(", ")[:2]), _kind(tag)] += number
+    return dict(counts)
+
+
+def _kind(tag: str) -> str:
+    if tag.endswith(", windows of tokens"):
+        return "windows of tokens"
+    return "descriptions" if ", prompt " in tag else "checks of the engine" if ", canaries " in tag else "vectors"
 
 
 def uninstalled(tags: Iterable[str], digests: Collection[str]) -> list[str]:

@@ -33,4 +33,4 @@ class Watched:
 
     def read(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: how many code points of each document text the model reads."""
-        return self._embedder.read(texts)
+        return self._embedder.read(texts, self._tell)

@@ -69,9 +69,10 @@ def test_a_model_is_fetched_once_however_many_ask(server: OllamaDouble) -> None:
     first = pulls.begin(server.host, "nomic-embed-text")
     assert pulls.begin(f"http://{server.host}", "nomic-embed-text:latest") is first
     until(lambda: server.pulls)
-    assert pulls.at(server.host) == [first]
+    assert (pulls.running(server.host), pulls.ended(server.host)) == ([first], 0)
     first.cancel()
     first.join()
+    assert (pulls.running(server.host), pulls.ended(server.host)) == ([], 1)
     assert len(server.pulls) == 1
 
 
