@@ -163,7 +163,7 @@ def test_a_model_is_fetched_with_progress_and_can_be_chosen_then(server: OllamaD
     assert "Cancel nomic-embed-text" in labels(app)
     until(lambda: "nomic-embed-text:latest" in server.models and not resources.pulls().running(None))
     app.run()
-    assert "nomic-embed-text is there: choose it above." in said(app)
+    assert "nomic-embed-text is there, and can be chosen above." in said(app)
     assert "Cancel nomic-embed-text" not in labels(app)
     app.selectbox(key="w_embedder").set_value(NOMIC).run()
     assert not app.error

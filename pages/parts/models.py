@@ -180,4 +180,4 @@ def _show_end(pull: Pull) -> None:
     elif pull.cancelled:
         st.caption(plain(f"{pull.model}: cancelled. What is there already need not be fetched again."))
     else:
-        st.caption(plain(f"{pull.model} is there: choose it above."))
+        st.caption(plain(f"{pull.model} is there, and can be chosen above."))
