@@ -256,7 +256,7 @@ def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: 
         page.wait_for_function("() => location.search.includes('nomic')", timeout=30_000)
         settled(page)
         part = sidebar(page, "How texts are put to the model")
-        field = part.get_by_label("Before each query")
+        field = part.get_by_role("textbox", name="Before each query")
         assert field.input_value() == "search_query: "
         field.fill("find: ")
         field.press("Enter")

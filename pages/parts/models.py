@@ -29,10 +29,11 @@ def pick_embedder() -> CachedEmbedder | None:
     first = default_embedder_name(found)
     installed = {f"ollama:{model.name}": model for model in (found.server.embedding if found.server else ())}
     name = _pick(first.name, installed)
-    if name == first.name:
-        st.caption(plain(first.sentence))
-    if name != BUILT_IN and name not in installed:
-        st.error(plain(_absent(name, found)))
+    with st.container():  # keeps its place also while it is empty: what unfolds below would else fold up
+        if name == first.name:
+            st.caption(plain(first.sentence))
+        if name != BUILT_IN and name not in installed:
+            st.error(plain(_absent(name, found)))
     prefixes = _pick_prefixes(name)
     _show_server(found)
     return _opened(name, prefixes) if name == BUILT_IN or name in installed else None
