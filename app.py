@@ -16,8 +16,9 @@ from chunking.basics import basic_configs
 from chunking.experiment import Trial, read_by, search
 from chunking.index import Config, build
 from chunking.types import Corpus, Describe, Document
-from pages.parts import address, ask, contextual, controls, figures, post, resources, sources
-from pages.parts.charts import hit_rate_chart, point_of
+from pages.parts import address, ask, contextual, controls, figures, models, post, resources, sources, storage
+from pages.parts.charts import MARK, hit_rate_chart, point_of
+from pages.parts.embedding import Stopped, watched
 from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
 from pages.parts.words import amount_of, plain, title_of
@@ -34,14 +35,21 @@ def main() -> None:
     try:
         with st.sidebar:
             config, corpus, embedder = _settings()
+            warning_spot = st.empty()
+            storage.panel(resources.server())
+        models.tell_warnings(warning_spot, embedder)
         address.save()
         if corpus.documents:
             explore(corpus, config, embedder)
+            models.tell_warnings(warning_spot, embedder)  # with what came up meanwhile
         else:
             st.info(
                 "Add documents in the sidebar: Markdown or text files. With a questions file hit rates are measured too."
             )
+    except Stopped:
+        pass  # the page has said so, and offers to go on
     except (ValueError, EmbedderError, OSError) as error:
+        resources.let_go_if_changed(error)
         st.error(plain(str(error)))
 
 
@@ -49,7 +57,7 @@ def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
     cutting = st.container()
     with st.container(border=True):
         corpus = sources.pick_corpus()
-        embedder = sources.pick_embedder()
+        embedder = models.pick_embedder()
     with cutting:
         return controls.pick(embedder), corpus, embedder
 
@@ -72,23 +80,29 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
             figures.cut_figures(index)
             figures.notes(index)
         return
-    watched = _watched(embedder, figure_spot.empty())
+    embed = watched(embedder, figure_spot.empty(), (embedder.identity, id(corpus), config))
     describe: Describe | None = None
     if config.context == "contextual":
         with figure_spot:
-            describe = contextual.described(corpus, config, watched)
+            describe = contextual.described(corpus, config, embed)
         if describe is None:
-            index = build(corpus, replace(config, context="none", chat=""), watched)
+            index = build(corpus, replace(config, context="none", chat=""), embed)
             post.show(text_spot, index, document, None, (), asked)
             return
-    index = build(corpus, config, watched, describe=describe)
+    index = build(corpus, config, embed, describe=describe)
     post.show(text_spot, index, document, None, (), asked)
-    trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
-    found = search(index, question, watched) if question else []
-    read_ends = trial.read_ends if trial else read_by(index, watched)
+    try:
+        trial = resources.measured(corpus, config, embed, index) if corpus.questions else None
+        found = search(index, question, embed) if question else []
+        read_ends = trial.read_ends if trial else read_by(index, embed)
+    except Stopped:
+        with figure_spot:
+            figures.cut_figures(index)
+            figures.notes(index)
+        return
     post.show(text_spot, index, document, read_ends, found, asked)
     with figure_spot:
-        pinned, why = _pinned(corpus, watched) if trial else (None, "")
+        pinned, why = _pinned(corpus, embed) if trial else (None, "")
         if trial:
             figures.trial_figures(trial, pinned)
         else:
@@ -111,19 +125,7 @@ def _pick_document(corpus: Corpus) -> Document:
     return by_id[name]
 
 
-def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
-    """The embedder with its progress on the page. Moving a slider stops it between two batches; those are kept."""
-
-    def progress(done: int, total: int) -> None:
-        if done < total:
-            spot.progress(done / total, f"Embedding {done:,} of {total:,} texts")
-        else:
-            spot.empty()
-
-    return Watched(embedder, progress)
-
-
-def _pinned(corpus: Corpus, watched: Watched) -> tuple[Trial | None, str]:
+def _pinned(corpus: Corpus, embed: Watched) -> tuple[Trial | None, str]:
     """The trial of the pinned setting; None where there is none or it cannot be measured, and then why."""
     config = controls.unpacked(address.chosen("pin"))
     if config is None:
@@ -132,10 +134,13 @@ def _pinned(corpus: Corpus, watched: Watched) -> tuple[Trial | None, str]:
         describe: Describe | None = None
         if config.context == "contextual":
             describe = resources.chat(config.chat)
-            if price(describe, corpus, config, watched).calls:
+            if price(describe, corpus, config, embed).calls:
                 return None, "its chunks are not described yet; choose it to see what that costs."
-        return resources.measured(corpus, config, watched, describe=describe), ""
+        return resources.measured(corpus, config, embed, describe=describe), ""
+    except Stopped:
+        return None, "embedding its chunks was stopped."
     except (ValueError, EmbedderError, OSError) as error:
+        resources.let_go_if_changed(error)
         return None, str(error)
 
 
@@ -159,28 +164,33 @@ def _pin(config: Config, pinned: Trial | None, why: str) -> None:
 
 def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
     """The chart, then, point by point, the basic strategies that this session has not measured yet."""
-    with spot.container():
-        _draw(corpus, trial, embedder)
-        progress = st.empty()
-    watched = _watched(embedder, progress)
+    embed = _drawn(spot, corpus, trial, embedder)
     drawn = time.monotonic()
-    missing = [config for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget)
+    missing = [config for config in basic_configs(corpus, embed, trial.config.k, trial.config.budget)
                if config not in resources.trials(corpus, embedder)]  # fmt: skip
     for config in missing:
-        resources.measured(corpus, config, watched)
+        resources.measured(corpus, config, embed)
         # Where vectors are cached all points come at once; where they are not, one by one.
         if config is missing[-1] or time.monotonic() - drawn > _PATIENCE:
-            with spot.container():
-                _draw(corpus, trial, embedder)
-                progress = st.empty()
-            watched = _watched(embedder, progress)
+            embed = _drawn(spot, corpus, trial, embedder)
             drawn = time.monotonic()
+
+
+def _drawn(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> Watched:
+    """Draws the chart with the points so far; the embedder, with its progress below."""
+    with spot.container():
+        _draw(corpus, trial, embedder)
+        return watched(embedder, st.empty(), ("chart", embedder.identity, id(corpus)))
 
 
 def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
     kept = resources.trials(corpus, embedder)
     points = [point_of(measured) for measured in kept.values()]
     st.plotly_chart(hit_rate_chart(points, point_of(trial)), theme="streamlit", config={"displayModeBar": False})
+    if any(point.truncated for point in points):
+        st.caption(
+            f"{MARK} Some of its chunks are longer than the model reads; how many, the point tells under the pointer."
+        )
 
 
 main()

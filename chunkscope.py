@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunking.context import CONTEXTS
 from chunking.experiment import Result, Trial, run
@@ -23,6 +23,9 @@ from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, missing, strategy_named
 from chunking.types import Corpus, Describe, Embed, TokenSpans
+
+if TYPE_CHECKING:
+    from cache.embedder import Progress
 
 
 class _Parser(argparse.ArgumentParser):
@@ -122,9 +125,9 @@ def _chat_name(options: argparse.Namespace) -> str:
     """The chat model that is named, else one that the Ollama server has; ValueError where there is none."""
     if options.chat:
         return str(options.chat)
-    from cache import default_chat_name
+    from cache import default_chat_name, look
 
-    choice = default_chat_name()
+    choice = default_chat_name(look())
     if not choice.name:
         raise ValueError(choice.sentence)
     return choice.name
@@ -269,7 +272,7 @@ def _describe(corpus: Corpus, config: Config, embed: Embed | None) -> Describe |
     cost = price(chat, corpus, config, embed)
     _say([f"{config.chat} describes {cost.calls} chunks, {cost.cached} are described already: {cost.calls} calls, at most about "
           f"{cost.prompt_tokens} tokens read and {cost.answer_tokens} written; stopping keeps what is done", *chat.warnings])  # fmt: skip
-    return Described(chat, cost.calls, lambda done, total: _progress(done, total, "described"))
+    return Described(chat, cost.calls, lambda done, total: _counted(f"described {done} of {total}", done >= total))
 
 
 def _lost(index: Index) -> list[str]:
@@ -293,7 +296,7 @@ def _embedder(name: str, prefixes: dict[str, str]) -> Embed:
 
     embedder = open_embedder(name, prefixes=prefixes)
     _say([*([f"embedded by {embedder.identity}"] if prefixes else []), *embedder.warnings])
-    return Watched(embedder, _progress)
+    return Watched(embedder, _embedded)
 
 
 def _warnings(embed: Embed | None) -> list[str]:
@@ -301,8 +304,21 @@ def _warnings(embed: Embed | None) -> list[str]:
     return list(getattr(embed, "warnings", ()))
 
 
-def _progress(done: int, total: int, what: str = "embedded") -> None:
-    print(f"\r{what} {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+def _embedded(progress: Progress) -> None:
+    counts = {
+        "from the store": progress.cached,
+        "cut at the model's limit": progress.truncated,
+        "failed": progress.failed,
+    }
+    said = [
+        f"embedded {progress.done} of {progress.total}",
+        *(f"{count} {what}" for what, count in counts.items() if count),
+    ]
+    _counted(", ".join(said), progress.done >= progress.total)
+
+
+def _counted(sentence: str, last: bool) -> None:
+    print(f"\r{sentence}", end="\n" if last else "", file=sys.stderr, flush=True)
 
 
 def trial_object(trial: Trial) -> dict[str, Any]:

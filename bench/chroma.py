@@ -32,6 +32,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from bench.cl100k import token_spans  # noqa: E402 - the path comes first
+from cache.embedder import Progress  # noqa: E402
 from chunking.experiment import run  # noqa: E402
 from chunking.index import Config, Index, assemble, build  # noqa: E402
 from chunking.measures import cover, ideal_precision, raw_length  # noqa: E402
@@ -470,9 +471,11 @@ def embedder() -> Embed:
     return Watched(open_embedder("minilm"), progress)
 
 
-def progress(done: int, total: int) -> None:
+def progress(now: Progress) -> None:
     """Tells how far the embedding is."""
-    print(f"\rembedded {done} of {total}", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+    print(
+        f"\rembedded {now.done} of {now.total}", end="\n" if now.done >= now.total else "", file=sys.stderr, flush=True
+    )
 
 
 def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embed] = embedder) -> int:

@@ -127,8 +127,8 @@ class Chat:
     Threads may share it: one question is asked at a time, and none twice.
     """
 
-    def __init__(self, model: str, store: Store | None, host: str | None = None) -> None:
-        self._server = Server(host)
+    def __init__(self, model: str, store: Store | None, host: str | None = None, typed: bool = False) -> None:
+        self._server = Server(host, typed=typed)
         self._model = models.full_name(model)
         self._digest = self._server.digest(self._model)
         show = self._server.show(self._model)

@@ -7,7 +7,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -33,7 +33,20 @@ from cache.store import Store
 from chunking.types import TokenSums
 
 Kind = Literal["document", "query"]
-Progress = Callable[[int, int], None]  # (texts or windows done so far, those to do)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, in different texts, or in windows of them."""
+
+    done: int  # of those that have to be embedded
+    total: int  # that have to be embedded
+    cached: int  # that were known before
+    truncated: int  # of all so far, those that the model reads in part
+    failed: int  # of all so far, those that it has no vector for
+
+
+Tell = Callable[[Progress], None]
 
 #: The most records kept in memory: 100,000 vectors of 384 numbers are 150 MB. The store keeps all.
 MEMORY = 100_000
@@ -124,11 +137,17 @@ class _Once(ABC, Generic[Item, Value]):
     def _unpack(self, item: Item, data: bytes) -> Value | None:
         """The item's value in these bytes, or None where they hold none."""
 
-    def _values(self, wanted: Mapping[str, Item], progress: Progress | None) -> dict[str, Value]:
+    @abstractmethod
+    def _flaws(self, value: Value) -> tuple[bool, bool]:
+        """Whether the model read the item in part only, and whether it has nothing for it."""
+
+    def _values(self, wanted: Mapping[str, Item], tell: Tell | None) -> dict[str, Value]:
         """The values by key, from memory, the store, or the model."""
         found = self._known(wanted)
         missing = {key: item for key, item in wanted.items() if key not in found}
-        return found | self._made(missing, progress)
+        if not missing:
+            return found
+        return self._made(found, missing, tell or (lambda progress: None))
 
     def _known(self, wanted: Mapping[str, Item]) -> dict[str, Value]:
         """The values that memory or the store holds, by key."""
@@ -142,21 +161,28 @@ class _Once(ABC, Generic[Item, Value]):
             found |= whole
         return found
 
-    def _made(self, missing: Mapping[str, Item], progress: Progress | None) -> dict[str, Value]:
-        """The values that are not known, by key; batch by batch, shared with other threads."""
-        total = len(missing)
+    def _made(self, found: Mapping[str, Value], missing: Mapping[str, Item], tell: Tell) -> dict[str, Value]:
+        """The values found and those that are missing, by key; made batch by batch, shared with other threads."""
         waiting = dict(missing)
-        done: dict[str, Value] = {}
+        values = dict(found)
+        truncated, failed = self._flawed(values)
+        tell(Progress(0, len(missing), len(found), truncated, failed))
         while waiting:
-            others, batch = self._claim(waiting)
-            done |= others
+            done, batch = self._claim(waiting)
             if batch:
                 done |= self._run(batch)
-            for key in (*others, *batch):
+            values |= done
+            for key in done:
                 del waiting[key]
-            if progress is not None:
-                progress(len(done), total)
-        return done
+            more = self._flawed(done)
+            truncated, failed = truncated + more[0], failed + more[1]
+            tell(Progress(len(missing) - len(waiting), len(missing), len(found), truncated, failed))
+        return values
+
+    def _flawed(self, values: Mapping[str, Value]) -> tuple[int, int]:
+        """How many of the values are of items read in part, and how many are of items that there is nothing for."""
+        flaws = [self._flaws(value) for value in values.values()]
+        return sum(truncated for truncated, _ in flaws), sum(failed for _, failed in flaws)
 
     def _claim(self, waiting: Mapping[str, Item]) -> tuple[dict[str, Value], dict[str, Item]]:
         """What other threads have made meanwhile, and the next batch, now this thread's to make.
@@ -223,13 +249,14 @@ class CachedEmbedder(_Once[str, Record]):
         """(n, d) float32, one unit row for each text."""
         return self.embed(texts, kind)
 
-    def embed(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> np.ndarray:
+    def embed(self, texts: Sequence[str], kind: Kind, tell: Tell | None = None) -> np.ndarray:
         """(n, d) float32, one unit row for each text; zeros for a document text that the model has no vector for.
 
-        After each batch, when it is safe in the store, `progress(done, total)` is called, and may raise to cancel.
+        Where some must be embedded, `tell(progress)` is called before the first batch and after each, when it is safe
+        in the store, and may raise to cancel.
         BadVectors where a query, or every one of the documents, has no vector.
         """
-        records = self._records(texts, kind, progress)
+        records = self._records(texts, kind, tell)
         if not records:
             return np.empty((0, self.dimension), np.float32)
         without = [number for number, record in enumerate(records) if record.why]
@@ -243,10 +270,10 @@ class CachedEmbedder(_Once[str, Record]):
             raise BadVectors(f"{self.name} has no vector for {which}: {records[first].why}")
         return np.stack([record.vector for record in records])
 
-    def read(self, texts: Sequence[str]) -> np.ndarray:
-        """(n,) int64: how many code points of each document text the model reads, from its start."""
+    def read(self, texts: Sequence[str], tell: Tell | None = None) -> np.ndarray:
+        """(n,) int64: how many code points of each document text the model reads, from its start. `tell` as for `embed`."""
         prefix = len(self.prefixes["document"])
-        return np.array([max(0, record.read - prefix) for record in self._records(texts, "document")], np.int64)
+        return np.array([max(0, record.read - prefix) for record in self._records(texts, "document", tell)], np.int64)
 
     def tokens(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: the model's tokens in each document text, prefix and special ones included; -1 where unknown."""
@@ -290,11 +317,11 @@ class CachedEmbedder(_Once[str, Record]):
         prefix = self.prefixes[kind]
         return [readable(prefix + text) for text in texts]
 
-    def _records(self, texts: Sequence[str], kind: Kind, progress: Progress | None = None) -> list[Record]:
+    def _records(self, texts: Sequence[str], kind: Kind, tell: Tell | None = None) -> list[Record]:
         """One record for each text, from memory, the store, or the model."""
         inputs = self._inputs(texts, kind)
         keys = [self._key(text) for text in inputs]
-        found = self._values(dict(zip(keys, inputs, strict=True)), progress)
+        found = self._values(dict(zip(keys, inputs, strict=True)), tell)
         return [found[key] for key in keys]
 
     def _make(self, texts: Sequence[str]) -> list[Record]:
@@ -319,6 +346,10 @@ class CachedEmbedder(_Once[str, Record]):
     def _unpack(self, item: str, data: bytes) -> Record | None:
         return unpack(data, self.dimension)
 
+    def _flaws(self, value: Record) -> tuple[bool, bool]:
+        has_vector = bool(value.vector.any())
+        return value.truncated and has_vector, not has_vector
+
 
 class TokenReader(_Once[Window, np.ndarray]):
     """`reader(texts) -> [TokenSums]`: a text's tokens as a model reads them within the whole text, summed up.
@@ -333,17 +364,16 @@ class TokenReader(_Once[Window, np.ndarray]):
         self._sums: dict[str, TokenSums] = {}  # text -> sums, least recently used first
         self._bytes = 0  # of them; both guarded as the memory is
 
-    def __call__(self, texts: Sequence[str], progress: Progress | None = None) -> list[TokenSums]:
+    def __call__(self, texts: Sequence[str], tell: Tell | None = None) -> list[TokenSums]:
         """The sums of each text, not to be written to; of a text without tokens they are one row of zeros.
 
-        After each batch of windows, when it is safe in the store, `progress(done, total)` is called, and may raise to
-        cancel. The answer takes 3 kB a token of 384 numbers, so a large corpus is better asked for in parts.
+        `tell` is called as by `CachedEmbedder.embed`, and counts windows. The answer takes 3 kB a token of 384 numbers, so a large corpus is better asked for in parts.
         """
         _check_list(texts)
         found = self._recalled(texts)
         read = {text: self._tokens(text) for text in dict.fromkeys(texts) if text not in found}
         wanted = dict(chain.from_iterable(keyed for _, keyed in read.values()))
-        vectors = self._values(wanted, progress)
+        vectors = self._values(wanted, tell)
         for text, (spans, keyed) in read.items():
             found[text] = self._summed(spans, [vectors[key] for key, _ in keyed])
             self._keep(text, found[text])
@@ -397,6 +427,9 @@ class TokenReader(_Once[Window, np.ndarray]):
 
     def _unpack(self, item: Window, data: bytes) -> np.ndarray | None:
         return unpack_rows(data, self._shape(item))
+
+    def _flaws(self, value: np.ndarray) -> tuple[bool, bool]:
+        return False, False  # a document's windows hold all of it
 
     def _shape(self, window: Window) -> tuple[int, int]:
         return window.last - window.first, self._backend.dimension

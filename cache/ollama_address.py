@@ -53,10 +53,13 @@ def is_loopback(url: str) -> bool:
         return name == "localhost"
 
 
-def key_header(url: str) -> dict[str, str]:
-    """The header with OLLAMA_API_KEY, for the address that OLLAMA_HOST names or that the key is made for; else none."""
+def key_header(url: str, typed: bool = False) -> dict[str, str]:
+    """The header with OLLAMA_API_KEY, for the address that OLLAMA_HOST names or that the key is made for; else none.
+
+    An address that was typed into the page gets none, whatever it is: who types it need not be whose key it is.
+    """
     key, named = os.environ.get("OLLAMA_API_KEY"), os.environ.get("OLLAMA_HOST")
-    if not key:
+    if not key or typed:
         return {}
     try:
         trusted = url == KEY_MAKER or (bool(named) and url == server_host(named))

@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -150,28 +150,41 @@ def tried(request: Callable[[], T]) -> T:
 
 
 @dataclass(frozen=True, slots=True)
+class Installed:
+    """A model that a server has and that gives vectors."""
+
+    name: str
+    size: int  # bytes on the server's disk
+    loaded: bool  # whether it is in the server's memory now
+    limit: int | None = None  # tokens that it reads; None where the server did not tell in time
+
+
+@dataclass(frozen=True, slots=True)
 class ServerInfo:
     """An Ollama server that answered: its address, its version, and the models it has."""
 
     host: str
     version: str
-    models: tuple[str, ...]  # that give vectors
+    embedding: tuple[Installed, ...]
     chat_models: tuple[str, ...]  # that answer in words
     elsewhere: tuple[str, ...]  # of those, the ones that it only passes questions on to
+    digests: tuple[str, ...]  # of all models; '' for one whose digest it does not tell
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models that give vectors."""
+        return tuple(model.name for model in self.embedding)
 
 
 class Server:
-    """One server, asked with time limits; what goes wrong comes out as an EmbedderError, but for `embed` and `chat`."""
+    """One server, asked with time limits; what goes wrong comes out as an EmbedderError, but for `embed` and `chat`.
 
-    def __init__(self, host: str | None = None, read_seconds: float = READ_SECONDS) -> None:
+    To an address that was `typed` into the page no key is sent.
+    """
+
+    def __init__(self, host: str | None = None, read_seconds: float = READ_SECONDS, typed: bool = False) -> None:
         self.host = server_host(host)
-        settings: dict[str, Any] = {
-            "timeout": httpx.Timeout(read_seconds, connect=min(CONNECT_SECONDS, read_seconds)),
-            "trust_env": not is_loopback(self.host),  # a proxy for the world is none for this machine
-            "follow_redirects": False,  # a redirected POST arrives as a GET, and a key could travel with it
-            "verify": _certificates(),
-            "headers": key_header(self.host),
-        }
+        settings = connection(self.host, read_seconds, typed)
         patience = httpx.Timeout(min(ASK_SECONDS, read_seconds), connect=min(CONNECT_SECONDS, read_seconds))
         self._http = httpx.Client(base_url=self.host, **settings | {"timeout": patience})
         with _without("OLLAMA_API_KEY"):  # the client would send it to any host
@@ -188,6 +201,13 @@ class Server:
         entries = self._asked(lambda: [(str(entry["name"]), entry) for entry in self._get("/api/tags")["models"]])
         return {models.full_name(name): entry for name, entry in entries}
 
+    def loaded(self) -> set[str]:
+        """The names, with tag, of the models that are in the server's memory now."""
+        return {
+            models.full_name(name)
+            for name in self._asked(lambda: [str(one["name"]) for one in self._get("/api/ps")["models"]])
+        }
+
     def show(self, model: str) -> dict[str, Any]:
         """What /api/show says of a model: capabilities, model_info, parameters."""
         return self._asked(lambda: self._client.show(model).model_dump(by_alias=True), model)
@@ -201,7 +221,7 @@ class Server:
 
     def digest(self, model: str) -> str:
         """The sha256 of the model of that full name, which another model of the same name does not have."""
-        digest = str(self.entry(model).get("digest") or "").removeprefix("sha256:")
+        digest = models.digest(self.entry(model))
         if not digest:  # without it, what two models of one name give could be mixed in the store
             raise EmbedderError(f"the server at {self.host} does not tell the digest of {model}")
         return digest
@@ -243,6 +263,17 @@ class Server:
             return question()
         except (*REQUEST_ERRORS, LookupError) as error:
             raise explained(error, self.host, model) from error
+
+
+def connection(host: str, read_seconds: float, typed: bool) -> dict[str, Any]:
+    """How every client of ours connects to the server at an address, as arguments of httpx's."""
+    return {
+        "timeout": httpx.Timeout(read_seconds, connect=min(CONNECT_SECONDS, read_seconds)),
+        "trust_env": not is_loopback(host),  # a proxy for the world is none for this machine
+        "follow_redirects": False,  # a redirected POST arrives as a GET, and a key could travel with it
+        "verify": _certificates(),
+        "headers": key_header(host, typed),
+    }
 
 
 @functools.cache
@@ -340,18 +371,20 @@ def _missing(model: str, host: str) -> ModelMissing:
     return ModelMissing(f"the Ollama server at {host} does not have {name}: fetch it with `ollama pull {name}`")
 
 
-def probe(host: str | None = None, timeout: float = 2.0) -> ServerInfo | None:
+def probe(host: str | None = None, timeout: float = 2.0, typed: bool = False) -> ServerInfo | None:
     """The server at the host, or None where none answers; back within `timeout` seconds, whatever the host does.
 
     Models that could not be looked at in that time are left out.
     """
-    seen = _Seen(server_host(host))
+    seen = _Seen(server_host(host), typed)
     thread = threading.Thread(target=_look, args=(seen, timeout), daemon=True)
     thread.start()
     thread.join(timeout)  # neither the look-up of a name nor an answer in drips heeds the limits of a request
     if not seen.version:
         return None
-    return ServerInfo(seen.address, seen.version, tuple(seen.models), tuple(seen.chat_models), tuple(seen.elsewhere))
+    return ServerInfo(
+        seen.address, seen.version, tuple(seen.embedding), tuple(seen.chat_models), tuple(seen.elsewhere), seen.digests
+    )
 
 
 @dataclass(slots=True)
@@ -359,26 +392,47 @@ class _Seen:
     """What has been seen of a server so far."""
 
     address: str
+    typed: bool
     version: str = ""
-    models: list[str] = field(default_factory=list)
+    digests: tuple[str, ...] = ()
+    embedding: list[Installed] = field(default_factory=list)
     chat_models: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
 
 
 def _look(seen: _Seen, timeout: float) -> None:
     try:
-        server = Server(seen.address, timeout)
+        server = Server(seen.address, timeout, seen.typed)
         tags = server.tags()
+        seen.digests = tuple(models.digest(entry) for entry in tags.values())
+        loaded = _loaded(server)
         seen.version = server.version()
     except EmbedderError:
         return
     for name, entry in tags.items():
         told = _told(server, name, entry)
         if models.is_embedding(told):
-            seen.models.append(models.short_name(name))
+            seen.embedding.append(Installed(models.short_name(name), models.size(entry), name in loaded))
         if models.is_chat(told):
             seen.chat_models.append(models.short_name(name))
             seen.elsewhere += [models.short_name(name)] if entry.get("remote_host") else []
+    for place, model in enumerate(seen.embedding):  # last, because a list of names is of use without it
+        seen.embedding[place] = replace(model, limit=_limit(server, model.name, seen.version))
+
+
+def _loaded(server: Server) -> set[str]:
+    """The models in the server's memory; none where it does not tell, as before 0.1.33."""
+    try:
+        return server.loaded()
+    except EmbedderError:
+        return set()
+
+
+def _limit(server: Server, name: str, version: str) -> int | None:
+    try:
+        return models.reading_limit(server.show(name), version)
+    except EmbedderError:
+        return None
 
 
 def _told(server: Server, name: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:

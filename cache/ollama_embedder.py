@@ -45,8 +45,8 @@ class Ollama:
     batch_characters = 32_000  # some 8,000 tokens, the most that a slow processor reads while somebody waits
     token_spans = None  # the server has no tokenizer to ask
 
-    def __init__(self, model: str, host: str | None = None, store: Store | None = None) -> None:
-        self._server = Server(host)
+    def __init__(self, model: str, host: str | None = None, store: Store | None = None, typed: bool = False) -> None:
+        self._server = Server(host, typed=typed)
         self._crashes = 0  # texts in a row over which the server broke down
         self._model = models.full_name(model)
         self._version = self._server.version()

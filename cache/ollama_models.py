@@ -85,6 +85,17 @@ def is_chat(show: Mapping[str, Any]) -> bool:
     return bool(show.get("model_info")) and not is_embedding(show)
 
 
+def digest(entry: Mapping[str, Any]) -> str:
+    """The sha256 of a model as the list of a server has it; '' where it does not tell."""
+    return str(entry.get("digest") or "").removeprefix("sha256:")
+
+
+def size(entry: Mapping[str, Any]) -> int:
+    """The bytes that a model takes on the server's disk; 0 where its list does not tell."""
+    told = entry.get("size")
+    return told if isinstance(told, int) else 0
+
+
 def architecture(show: Mapping[str, Any]) -> str:
     """The model's architecture, such as "nomic-bert"; "" where the server does not say."""
     return str((show.get("model_info") or {}).get("general.architecture", ""))

@@ -5,26 +5,26 @@ from functools import partial
 
 import numpy as np
 
-from cache.embedder import CachedEmbedder, Kind
+from cache.embedder import CachedEmbedder, Kind, Tell
 from chunking.types import TokenSums
 
 
 class Watched:
-    """The same embedder with `progress(done, total)` called after each batch; what that raises stops the run there."""
+    """The same embedder, which calls `tell(progress)` before and after each batch; what that raises stops the run there."""
 
-    def __init__(self, embedder: CachedEmbedder, progress: Callable[[int, int], None]) -> None:
+    def __init__(self, embedder: CachedEmbedder, tell: Tell) -> None:
         self.name = embedder.name
         self.identity = embedder.identity
         self.token_spans = embedder.token_spans
         self.token_sums: Callable[[Sequence[str]], list[TokenSums]] | None = None
         if embedder.token_reader is not None:
-            self.token_sums = partial(embedder.token_reader, progress=progress)
+            self.token_sums = partial(embedder.token_reader, tell=tell)
         self._embedder = embedder
-        self._progress = progress
+        self._tell = tell
 
     def __call__(self, texts: Sequence[str], kind: Kind) -> np.ndarray:
         """(n, d) float32, one unit row for each text."""
-        return self._embedder.embed(texts, kind, self._progress)
+        return self._embedder.embed(texts, kind, self._tell)
 
     @property
     def warnings(self) -> list[str]:
@@ -33,4 +33,4 @@ class Watched:
 
     def read(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) int64: how many code points of each document text the model reads."""
-        return self._embedder.read(texts)
+        return self._embedder.read(texts, self._tell)

@@ -22,7 +22,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -209,6 +209,20 @@ STOPPED = (
 )
 
 
+NO_MANIFEST = "pull model manifest: file does not exist"
+
+
+def pulled(size: int, steps: int = 10) -> list[dict[str, Any]]:
+    """What a server says while it fetches a model of so many bytes, in two layers; the first line of one has no
+    `completed`."""
+    layers = (("sha256:aaaa", size - 400), ("sha256:bbbb", 400))
+    lines: list[dict[str, Any]] = [{"status": "pulling manifest"}]
+    for digest, total in layers:
+        layer = {"status": f"pulling {digest[7:]}", "digest": digest, "total": total}
+        lines += [layer, *(layer | {"completed": total * step // steps} for step in range(1, steps + 1))]
+    return [*lines, {"status": "verifying sha256 digest"}, {"status": "writing manifest"}, {"status": "success"}]
+
+
 class OllamaDouble:
     """A server on a free port of this machine; its attributes say how it behaves and record what it was asked."""
 
@@ -223,6 +237,13 @@ class OllamaDouble:
         self.digests = {name: f"{index:064x}" for index, name in enumerate(self.models, start=1)}
         self.tells_capabilities = True  # in /api/tags, as since 0.30
         self.remote: dict[str, str] = {}  # the address where a model runs, if elsewhere
+        self.size: dict[str, int] = {}  # bytes of a model, where not 1
+        self.running: list[str] = []  # models that are in its memory
+        self.library = {"nomic-embed-text:latest": embedding_model("nomic-bert", 2048)}  # what it can fetch
+        self.pull_lines = pulled(274_000_000)  # what it says while it fetches
+        self.pull_wait = 0.0  # seconds before each of these lines
+        self.pulls: list[str] = []  # the models that it was to fetch
+        self.pulls_left = 0  # of them, those that the client broke off
         # Of the requests for vectors and for answers in words:
         self.busy = 0  # so many to answer with 503
         self.cut = 0  # so many to break off without an answer
@@ -285,6 +306,8 @@ class OllamaDouble:
             return 200, {"version": self.version}
         if path == "/api/tags":
             return 200, {"models": [self._tag(name) for name in self.models]}
+        if path == "/api/ps":
+            return 200, {"models": [{"name": name, "model": name} for name in self.running]}
         name = body.get("model", "")
         if not name:
             return self._fails("name empty")
@@ -301,9 +324,21 @@ class OllamaDouble:
         return reply.status, json.loads(reply.body)
 
     def _tag(self, name: str) -> dict[str, Any]:
-        tag = {"name": name, "model": name, "digest": self.digests[name], "size": 1, "details": {}}
+        tag = {"name": name, "model": name, "digest": self.digests[name], "size": self.size.get(name, 1), "details": {}}
         tag |= {"remote_model": name, "remote_host": self.remote[name]} if name in self.remote else {}
         return tag | ({"capabilities": self.models[name]["capabilities"]} if self.tells_capabilities else {})
+
+    def fetch(self, name: str) -> Iterator[bytes]:
+        """The lines that the server sends while it fetches a model, which it has after the last one."""
+        self.pulls.append(name)
+        full = name if ":" in name else f"{name}:latest"
+        lines = self.pull_lines if full in self.library else [{"status": "pulling manifest"}, {"error": NO_MANIFEST}]
+        for line in lines:
+            time.sleep(self.pull_wait)
+            yield json.dumps(line).encode() + b"\n"
+        if lines[-1] == {"status": "success"}:
+            self.models[full] = self.library[full]
+            self.digests[full] = hashlib.sha256(full.encode()).hexdigest()
 
     def _embed(self, name: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         given = body.get("input") or []
@@ -383,7 +418,8 @@ class _Listener(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-_PATHS = {"/api/version": "GET", "/api/tags": "GET", "/api/show": "POST", "/api/chat": "POST", "/api/embed": "POST"}
+_PATHS = {"/api/version": "GET", "/api/tags": "GET", "/api/show": "POST", "/api/chat": "POST", "/api/embed": "POST",
+          "/api/ps": "GET", "/api/pull": "POST"}  # fmt: skip
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -395,7 +431,26 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self._reply(b""))
 
     def do_POST(self) -> None:
-        self._send(self._reply(self.rfile.read(int(self.headers["Content-Length"] or 0))))
+        data = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        if self.path == "/api/pull" and not self.double.html:
+            self._pull(json.loads(data)["model"])
+        else:
+            self._send(self._reply(data))
+
+    def _pull(self, name: str) -> None:
+        """Sends the lines of a pull as they come, until the last or until the client is gone."""
+        self.double.headers.append({key.lower(): value for key, value in self.headers.items()})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            for line in self.double.fetch(name):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.write(b"0\r\n\r\n")
+        except ConnectionError:
+            self.double.pulls_left += 1
+            self.close_connection = True
 
     def _reply(self, data: bytes) -> Reply:
         self.double.headers.append({name.lower(): value for name, value in self.headers.items()})

@@ -440,7 +440,7 @@ class Asked(Watched):
     """An embedder that keeps what its server was sent, by kind of text."""
 
     def __init__(self, embedder: CachedEmbedder, server: OllamaDouble | SilentServer | None = None) -> None:
-        super().__init__(embedder, lambda done, total: None)
+        super().__init__(embedder, lambda now: None)
         self.seen: dict[Kind, list[str]] = {"document": [], "query": []}
         self._requests = server.asked if server else []
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.ollama_double import OllamaDouble, stand_in
 
 playwright = pytest.importorskip("playwright.sync_api")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -32,12 +33,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def app(store: Path) -> Iterator[str]:
+def app(store: Path, ollama: str = "http://127.0.0.1:9") -> Iterator[str]:
     """The address of a freshly started app."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", str(port),
                "--server.fileWatcherType", "none"]  # fmt: skip
-    environment = {**os.environ, "CHUNKSCOPE_CACHE": str(store), "OLLAMA_HOST": "http://127.0.0.1:9"}
+    environment = {**os.environ, "CHUNKSCOPE_CACHE": str(store), "OLLAMA_HOST": ollama}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as server:  # fmt: skip
         try:
@@ -216,3 +217,74 @@ def test_screenshots_of_both_themes_and_a_phone(browser, address: str, scheme: s
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1"), "the page scrolls sideways"
     page.screenshot(path=str(SHOTS / f"explore-{scheme}-{width}.png"))
     page.close()
+
+
+def sidebar(page, name: str):
+    """A part of the sidebar that unfolds, unfolded."""
+    part = page.get_by_test_id("stExpander").filter(has=page.locator("summary", has_text=name))
+    if part.locator("details[open]").count() == 0:
+        part.locator("summary").focus()
+        page.keyboard.press("Enter")
+    return part
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: str) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    with OllamaDouble(vectors=stand_in) as server, app(tmp_path, server.host) as url:
+        del server.models["nomic-embed-text:latest"]
+        server.size["all-minilm:latest"] = 45_960_996
+        server.pull_wait = 0.4
+        page = browser.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
+        page.goto(f"{url}/?strategy=section&embedder=ollama:all-minilm")
+        settled(page)
+        assert page.locator(".st-key-w_embedder input").input_value() == "all-minilm · 256 tokens · 46 MB"
+
+        part = sidebar(page, "Ollama server")
+        part.get_by_role("button", name="Fetch", exact=True).click()
+        page.get_by_text(re.compile(r"Fetching nomic-embed-text: \d+ MB of 274 MB")).wait_for(timeout=15_000)
+        page.screenshot(path=str(SHOTS / f"models-{scheme}-pull.png"))
+        part.get_by_role("button", name="Cancel nomic-embed-text").click()
+        page.get_by_text("nomic-embed-text: cancelled.").wait_for(timeout=15_000)
+        assert "nomic-embed-text:latest" not in server.models
+        server.pull_wait = 0.02
+        part.get_by_role("button", name="Fetch", exact=True).click()
+        page.get_by_text("nomic-embed-text is there, and can be chosen above.").wait_for(timeout=15_000)
+
+        page.locator(".st-key-w_embedder input").click()
+        page.get_by_role("option", name="nomic-embed-text · 2,048 tokens").click()
+        page.wait_for_function("() => location.search.includes('nomic')", timeout=30_000)
+        settled(page)
+        part = sidebar(page, "How texts are put to the model")
+        field = part.get_by_role("textbox", name="Before each query")
+        assert field.input_value() == "search_query: "
+        field.fill("find: ")
+        field.press("Enter")
+        part.get_by_role("button", name="Back to the model's own").wait_for(timeout=15_000)
+        page.get_by_text("Before each query: 'find: '.").wait_for(timeout=15_000)
+        settled(page)
+        part = sidebar(page, "Store of vectors")
+        part.get_by_text(re.compile(r"ollama:nomic-embed-text, digest .{12}: [\d,]+ vectors")).wait_for(timeout=15_000)
+        assert str(tmp_path) in part.inner_text()
+        page.screenshot(path=str(SHOTS / f"models-{scheme}.png"))
+        part.screenshot(path=str(SHOTS / f"models-{scheme}-store.png"))
+        page.close()
+
+
+def test_stop_ends_the_embedding_and_go_on_ends_the_stop(browser, tmp_path: Path) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    with app(tmp_path) as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(f"{url}/?strategy=sentence&size=50")
+        page.get_by_text(re.compile(r"Embedding [\d,]+ of [\d,]+ texts · .*about \d+ (s|min) left")).wait_for(
+            timeout=60_000
+        )
+        page.get_by_role("button", name="Stop", exact=True).click()
+        page.get_by_text(re.compile(r"Stopped: [\d,]+ of [\d,]+ texts are embedded, and are kept.")).wait_for(
+            timeout=30_000
+        )
+        page.get_by_test_id("stMetricLabel").filter(has_text="Chunks").wait_for()
+        page.screenshot(path=str(SHOTS / "stopped.png"))
+        page.get_by_role("button", name="Go on").click()
+        page.get_by_test_id("stMetricLabel").filter(has_text="Hit rate").wait_for(timeout=120_000)
+        page.close()

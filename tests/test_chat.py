@@ -633,10 +633,10 @@ def test_a_model_that_runs_elsewhere_is_warned_of_and_never_the_default(server: 
     assert opened(server, "deepseek:cloud").warnings == [
         "ollama:deepseek:cloud runs at https://ollama.com:443, so the Ollama server sends the documents there."
     ]
-    assert cache.chat_models(server.host) == ["ollama:llama3.2", "ollama:deepseek:cloud"]
-    assert cache.default_chat_name(server.host).name == "ollama:llama3.2"
+    assert cache.chat_models(cache.look(server.host)) == ["ollama:llama3.2", "ollama:deepseek:cloud"]
+    assert cache.default_chat_name(cache.look(server.host)).name == "ollama:llama3.2"
     del server.models["llama3.2:latest"]
-    assert cache.default_chat_name(server.host).name == ""
+    assert cache.default_chat_name(cache.look(server.host)).name == ""
 
 
 def test_the_store_is_warned_of(server: OllamaDouble, tmp_path: Path) -> None:
@@ -651,10 +651,10 @@ def test_the_first_chat_model_by_name_is_the_default(server: OllamaDouble, tells
     server.digests |= {"gemma3:1b": "a" * 64, "damaged:latest": "b" * 64}
     if tells:
         del server.models["damaged:latest"]
-    choice = cache.default_chat_name(server.host)
+    choice = cache.default_chat_name(cache.look(server.host))
     assert choice.name == "ollama:gemma3:1b"
     assert choice.sentence == f"gemma3:1b of the Ollama server at http://{server.host} describes the chunks."
-    assert cache.chat_models(server.host) == ["ollama:gemma3:1b", "ollama:llama3.2"]
+    assert cache.chat_models(cache.look(server.host)) == ["ollama:gemma3:1b", "ollama:llama3.2"]
 
 
 def test_models_of_servers_that_tell_no_abilities_are_told_by_their_pooling() -> None:
@@ -666,19 +666,20 @@ def test_models_of_servers_that_tell_no_abilities_are_told_by_their_pooling() ->
 def test_without_a_chat_model_a_sentence_says_what_to_do(server: OllamaDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     need = "Context by a chat model needs an Ollama server with a chat model"
     del server.models["llama3.2:latest"]
-    assert cache.default_chat_name(server.host) == cache.Choice(
+    assert cache.default_chat_name(cache.look(server.host)) == cache.Choice(
         "", f"{need}: the one at http://{server.host} has none of its own; `ollama pull llama3.2` fetches one."
     )
-    assert cache.chat_models(server.host) == []
-    assert cache.default_chat_name("127.0.0.1:1") == cache.Choice(
-        "", f"{need}: none answers at http://127.0.0.1:1; start it or set OLLAMA_HOST."
+    assert cache.chat_models(cache.look(server.host)) == []
+    assert cache.default_chat_name(cache.look("127.0.0.1:1")) == cache.Choice(
+        "",
+        f"{need}, and no Ollama server answers at http://127.0.0.1:1: start it with `ollama serve` or set OLLAMA_HOST.",
     )
-    assert cache.chat_models("127.0.0.1:1") == []
+    assert cache.chat_models(cache.look("127.0.0.1:1")) == []
     monkeypatch.setenv("OLLAMA_HOST", "http://[broken")
-    choice = cache.default_chat_name()
+    choice = cache.default_chat_name(cache.look())
     assert choice.name == ""
     assert choice.sentence.startswith(f"{need}, and the address of an Ollama server must look like")
-    assert cache.chat_models() == []
+    assert cache.chat_models(cache.look()) == []
 
 
 @pytest.mark.parametrize("name", ["", "llama3.2", "ollama:", "ollama: ", "openai:x", "minilm"])

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 import cache
 from cache import embedder as embedder_module
-from cache.embedder import CachedEmbedder
+from cache.embedder import CachedEmbedder, Progress
 from cache.errors import BadVectors
 from cache.minilm import MiniLM
 from cache.records import Record, keyed_by, pack, unit_vector, unpack
@@ -273,12 +274,27 @@ def test_tokens_that_the_model_does_not_tell_are_minus_one(store: Store) -> None
 
 def test_progress_is_told_after_each_batch_what_is_done(store: Store) -> None:
     CachedEmbedder(Fake(), store)(TEXTS[:10], "document")
-    calls: list[tuple[int, int]] = []
+    calls: list[Progress] = []
     embedder = CachedEmbedder(Fake(), store)
-    embedder.embed([*TEXTS, *TEXTS], "document", lambda done, total: calls.append((done, total)))
-    assert calls == [(16, 40), (32, 40), (40, 40)]
-    embedder.embed(TEXTS, "document", lambda done, total: calls.append((done, total)))
-    assert len(calls) == 3, "nothing was embedded"
+    embedder.embed([*TEXTS, *TEXTS], "document", calls.append)
+    assert calls == [Progress(done, 40, cached=10, truncated=0, failed=0) for done in (0, 16, 32, 40)]
+    embedder.embed(TEXTS, "document", calls.append)
+    assert len(calls) == 4, "nothing was embedded"
+
+
+def test_progress_counts_what_is_cut_and_what_failed_known_texts_included(store: Store) -> None:
+    def spoilt(records: list[Record]) -> list[Record]:
+        first, second, *rest = records
+        return [replace(first, truncated=True), Record(np.zeros_like(second.vector), None, 0, True), *rest]
+
+    backend = Fake()
+    backend.spoil = spoilt
+    calls: list[Progress] = []
+    embedder = CachedEmbedder(backend, store)
+    embedder.embed(TEXTS[:20], "document", calls.append)
+    assert [(now.done, now.truncated, now.failed) for now in calls] == [(0, 0, 0), (16, 1, 1), (20, 2, 2)]
+    embedder.embed(TEXTS[:30], "document", calls.append)
+    assert (calls[3].cached, calls[3].total, calls[3].truncated) == (20, 10, 2)
 
 
 class Stop(BaseException):
@@ -287,8 +303,8 @@ class Stop(BaseException):
 
 @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, ValueError])
 def test_cancelling_keeps_the_finished_batches(store: Store, error: type[BaseException]) -> None:
-    def stop(done: int, total: int) -> None:
-        if done == 32:
+    def stop(now: Progress) -> None:
+        if now.done == 32:
             raise error
 
     embedder = CachedEmbedder(Fake(), store)
@@ -487,9 +503,13 @@ def test_one_that_waits_for_another_can_be_cancelled() -> None:
     while not backend.asked:
         time.sleep(0.01)
 
-    def stop(done: int, total: int) -> None:
-        assert (done, total) == (0, 1)
-        raise Stop
+    told: list[Progress] = []
+
+    def stop(now: Progress) -> None:
+        assert (now.done, now.total) == (0, 1)
+        if told:  # while it waits, not only before
+            raise Stop
+        told.append(now)
 
     start = time.monotonic()
     with pytest.raises(Stop):
@@ -544,7 +564,7 @@ def counted(self, batch):
 
 MiniLM.encode = counted
 embedder = cache.open_embedder("minilm", Store(sys.argv[1]))
-vectors = embedder.embed(texts, "document", lambda done, total: print(done, flush=True))
+vectors = embedder.embed(texts, "document", lambda now: print(now.done, flush=True))
 print(json.dumps([embedded, hash(vectors.tobytes()), embedder.warnings]))
 """
 
@@ -566,7 +586,7 @@ def result(process: subprocess.Popen) -> str:
 def test_a_run_that_is_killed_resumes_with_what_is_missing(tmp_path: Path) -> None:
     with start(tmp_path, 400) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(3)]
+        lines = [process.stdout.readline() for _ in range(4)]
         process.kill()
         lines += process.stdout.readlines()
     acknowledged = int(lines[-1])
@@ -617,9 +637,7 @@ def test_importing_the_folder_imports_nothing_heavy() -> None:
 
 
 def test_a_malformed_address_in_the_environment_does_not_stop_the_built_in_model(tmp_path: Path) -> None:
-    script = (
-        "import cache; print(cache.default_embedder_name().name, cache.open_embedder('minilm').missing(['a'], 'query'))"
-    )
+    script = "import cache; print(cache.default_embedder_name(cache.look()).name, cache.open_embedder('minilm').missing(['a'], 'query'))"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OLLAMA_HOST": "http://[x", "CHUNKSCOPE_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == "minilm 1", done.stderr

@@ -17,7 +17,7 @@ import pytest
 
 from cache import embedder as embedder_module
 from cache import minilm
-from cache.embedder import CachedEmbedder
+from cache.embedder import CachedEmbedder, Progress
 from cache.errors import BadVectors
 from cache.minilm import STRIDE, WINDOW, MiniLM, find_folder, load_session, load_tokenizer, window_plan
 from cache.records import Record, Window, keyed_by, pack_rows, unpack_rows
@@ -398,13 +398,13 @@ def test_nobody_can_change_the_sums_that_all_share() -> None:
 def test_progress_tells_the_windows_done_and_to_do(store: Store) -> None:
     calls: list[tuple[int, int]] = []
     embedder = CachedEmbedder(Fake(), store)
-    watched = Watched(embedder, lambda done, total: calls.append((done, total)))
+    watched = Watched(embedder, lambda now: calls.append((now.done, now.total)))
     assert bits(sums_of(watched, TEXTS[:1])) == expected(TEXTS[:1])
-    assert calls == [(4, 10), (8, 10), (10, 10)]
+    assert calls == [(0, 10), (4, 10), (8, 10), (10, 10)]
     sums_of(watched, TEXTS[:1])
-    assert len(calls) == 3, "nothing was read"
+    assert len(calls) == 4, "nothing was read"
     sums_of(watched, TEXTS)
-    assert calls[3:] == [(4, 20), (8, 20), (12, 20), (16, 20), (20, 20)]
+    assert calls[4:] == [(0, 20), (4, 20), (8, 20), (12, 20), (16, 20), (20, 20)]
 
 
 class Stop(BaseException):
@@ -412,8 +412,8 @@ class Stop(BaseException):
 
 
 def test_cancelling_in_the_middle_of_a_text_keeps_what_is_finished(store: Store) -> None:
-    def stop(done: int, total: int) -> None:
-        if done == 16:
+    def stop(now: Progress) -> None:
+        if now.done == 16:
             raise Stop
 
     embedder = CachedEmbedder(Fake(), store)
@@ -471,7 +471,7 @@ def test_a_single_text_is_refused() -> None:
 def test_a_model_without_token_vectors_offers_no_sums() -> None:
     embedder = CachedEmbedder(Plain(), None)
     assert embedder.token_sums is None
-    assert Watched(embedder, lambda done, total: None).token_sums is None
+    assert Watched(embedder, lambda now: None).token_sums is None
 
 
 def test_steps_between_windows_leave_each_token_company() -> None:

@@ -524,21 +524,24 @@ def test_probe_is_back_in_time_whatever_the_host_does(host: Callable[[], Abstrac
 
 
 def test_the_preferred_model_is_the_default_where_a_server_has_it(server: OllamaDouble) -> None:
-    choice = cache.default_embedder_name(server.host)
+    choice = cache.default_embedder_name(cache.look(server.host))
     assert choice.name == "ollama:nomic-embed-text"
     assert "choose minilm" in choice.sentence
     del server.models["nomic-embed-text:latest"]
-    assert cache.default_embedder_name(server.host).name == "ollama:all-minilm"
+    assert cache.default_embedder_name(cache.look(server.host)).name == "ollama:all-minilm"
 
 
 def test_the_built_in_model_is_the_default_elsewhere(server: OllamaDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     server.models = {"llama3.2:latest": server.models["llama3.2:latest"]}
-    choice = cache.default_embedder_name(server.host)
+    choice = cache.default_embedder_name(cache.look(server.host))
     assert choice.name == "minilm"
     assert "ollama pull nomic-embed-text" in choice.sentence
-    assert "no Ollama server answers at http://127.0.0.1:1" in cache.default_embedder_name("127.0.0.1:1").sentence
+    assert (
+        "no Ollama server answers at http://127.0.0.1:1"
+        in cache.default_embedder_name(cache.look("127.0.0.1:1")).sentence
+    )
     monkeypatch.setenv("OLLAMA_HOST", "http://[broken")
-    choice = cache.default_embedder_name()
+    choice = cache.default_embedder_name(cache.look())
     assert choice.name == "minilm"
     assert "got 'http://[broken'" in choice.sentence
 

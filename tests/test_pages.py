@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from cache import Choice
 from cache.embedder import CachedEmbedder
-from cache.errors import ServerAway
 from cache.records import Record
 from chunking import registry
 from chunking.experiment import run
 from chunking.index import Config
 from data.bundled import bundled
-from pages.parts import resources
+from pages.parts import models, resources
 from tests.conftest import ROOT
 from tests.fakes import BagOfWords, letter_pieces
 from tests.ollama_double import OllamaDouble
@@ -45,9 +45,8 @@ class Backend:
         ]
 
 
-def stand_in(name: str, store: object = None) -> CachedEmbedder:
-    if name != "minilm":
-        raise ServerAway("no Ollama server answers at http://127.0.0.1:9: start it with `ollama serve`")
+def stand_in(name: str, *_: object) -> CachedEmbedder:
+    assert name == "minilm"
     return CachedEmbedder(Backend(), None)
 
 
@@ -55,7 +54,10 @@ def stand_in(name: str, store: object = None) -> CachedEmbedder:
 def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     st.cache_resource.clear()
     monkeypatch.setattr(resources, "open_embedder", stand_in)
-    monkeypatch.setattr(resources, "default_embedder_name", lambda: Choice("minilm", "The built-in $minilm$ is used."))
+    monkeypatch.setattr(
+        models, "default_embedder_name", lambda found: Choice("minilm", "The built-in $minilm$ is used.")
+    )
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     yield
     st.cache_resource.clear()
 
@@ -65,6 +67,10 @@ def page(**address: str) -> AppTest:
     for name, value in address.items():
         app.query_params[name] = value
     return app.run()
+
+
+def pressed(app: AppTest, label: str) -> Button:
+    return next(button for button in app.button if button.label == label).click()
 
 
 def figures(app: AppTest) -> dict[str, str]:
@@ -284,7 +290,7 @@ def test_context_by_a_chat_model_tells_its_price_and_waits_for_the_button(chat_s
     assert not chat_server.chats, "nothing is asked before the button is pressed"
     assert "has still to describe 23 chunks" in app.info[0].value
     assert not app.metric, "no figure is shown for what was not measured"
-    app.button[0].click().run()
+    pressed(app, "Describe 23 chunks").run()
     assert len(chat_server.chats) == 23
     assert figures(app)["Chunks"] == "23"
     app.run()
@@ -355,9 +361,9 @@ def test_a_pin_that_cannot_be_measured_leaves_the_page_and_can_be_taken_away(mon
 
 def test_once_all_is_described_the_page_says_nothing_of_it(chat_server: OllamaDouble) -> None:
     app = page(strategy="whole", context="contextual")
-    app.button[0].click().run()
+    pressed(app, "Describe 23 chunks").run()
     assert not app.info
-    assert [button.label for button in app.button] == ["Pin this setting"]
+    assert not any(button.label.startswith("Describe") for button in app.button)
 
 
 def test_sizes_out_of_range_in_the_address_give_way_to_the_default() -> None:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from chunking.experiment import Trial
 from chunking.registry import STRATEGIES
-from pages.parts.words import amount_of, percent, range_of, title_of
+from pages.parts.words import amount_of, counted, percent, range_of, title_of
 
 # Okabe and Ito's colours, told apart by colour-blind readers; symbols differ too.
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a8a00", "#7a5195", "#888888")
@@ -33,6 +33,11 @@ class Point:
     low: float
     high: float
     hint: str
+    truncated: bool = False  # some of its chunks are longer than the model reads
+
+
+#: Stands at a point with truncated chunks.
+MARK = "†"
 
 
 def point_of(trial: Trial) -> Point:
@@ -41,7 +46,10 @@ def point_of(trial: Trial) -> Point:
     words = trial.mean(result.words_sent for result in trial.results)
     title = title_of(trial.config)
     hint = f"<b>{title}</b><br>hit rate {percent(trial.hit_rate)} {amount_of(trial.config)}<br>{range_of(spread)}<br>{words:,.0f} words sent"
-    return Point(trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint)
+    cut = trial.truncated_chunks
+    if cut:
+        hint += f"<br>{MARK} {cut:,} of {counted(len(trial.index), 'chunk')} truncated: longer than the model reads"
+    return Point(trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint, cut > 0)
 
 
 def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
@@ -51,13 +59,14 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
         mine = [point for point in points if point.strategy == strategy]
         if mine:
             figure.add_scatter(
-                x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers",
+                x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers+text",
+                text=[_mark(point) for point in mine], textposition="top right",
                 name=STRATEGIES[strategy].title, hovertext=[point.hint for point in mine], hoverinfo="text",
                 marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
             )  # fmt: skip
     if present is not None:
         figure.add_scatter(
-            x=[present.words], y=[100 * present.hit_rate], mode="markers", name="present setting", hovertext=[present.hint],
+            x=[present.words], y=[100 * present.hit_rate], mode="markers+text", text=[_mark(present)], textposition="top right", name="present setting", hovertext=[present.hint],
             hoverinfo="text", marker={"symbol": "diamond-open", "size": 18, "color": "#c2313c", "line": {"width": 2.5}},
             error_y={"type": "data", "symmetric": False, "array": [100 * (present.high - present.hit_rate)],
                      "arrayminus": [100 * (present.hit_rate - present.low)], "color": "#c2313c", "thickness": 1.2, "width": 5},
@@ -69,6 +78,10 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
     figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
                          legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}, "itemsizing": "constant"})  # fmt: skip
     return figure
+
+
+def _mark(point: Point) -> str:
+    return MARK if point.truncated else ""
 
 
 def _wide(points: Sequence[Point]) -> bool:

@@ -1,15 +1,17 @@
-"""What all sessions share: the bundled corpus, the embedders behind one store. And a session's own corpus and trials."""
+"""What all sessions share: the bundled corpus, models behind one store. And a session's own corpus and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from cache import Choice, chat_models, default_chat_name, default_embedder_name, open_chat, open_embedder
+from cache import BUILT_IN, Choice, Look, chat_models, default_chat_name, look, open_chat, open_embedder
 from cache.chat import Chat
 from cache.embedder import CachedEmbedder
+from cache.errors import ModelChanged
+from cache.pulling import Pulls
 from cache.store import Store, default_folder
 from chunking.experiment import Trial, run
 from chunking.index import Config, Index
@@ -18,6 +20,7 @@ from data.bundled import bundled
 from data.documents import read_files
 from data.questions import read_questions
 from data.report import ReadError, Report
+from pages.parts.hosts import Host, host, local
 
 _MOST_TRIALS = 400  # kept by a session; the oldest go first
 
@@ -28,39 +31,86 @@ def bundled_corpus() -> Corpus:
     return bundled()[0]
 
 
+def server() -> Look:
+    """What is at the address of this session's Ollama server: looked for once a minute, and when a pull has ended."""
+    address, typed = host()
+    return _look(address, typed, _ended(address))
+
+
+def look_again() -> None:
+    """Has every server looked for anew when it is next asked for."""
+    _look.clear()
+
+
+@st.cache_resource(show_spinner=False, ttl=60, max_entries=32)
+def _look(address: str | None, typed: bool, ended: int) -> Look:
+    return look(address, typed)
+
+
+def _ended(address: str | None) -> int:
+    try:
+        return pulls().ended(address)
+    except ValueError:  # the address: `look` says what is wrong with it
+        return 0
+
+
 @st.cache_resource(show_spinner=False)
-def embedder(name: str) -> CachedEmbedder:
-    """The embedder of that name, one for all sessions."""
-    return open_embedder(name, _store())
+def pulls() -> Pulls:
+    """The models that servers fetch for any session."""
+    return Pulls()
 
 
-@st.cache_resource(show_spinner=False, ttl=60)
-def default_choice() -> Choice:
-    """The embedder to begin with, and why: an Ollama server is looked for at most once a minute."""
-    return default_embedder_name()
+def embedder(name: str, prefixes: Mapping[str, str]) -> CachedEmbedder:
+    """The embedder of that name on this session's server, one for all sessions that want the same."""
+    address, typed = host() if name != BUILT_IN else Host(None, False)
+    return _embedder(name, address, typed, tuple(sorted(prefixes.items())))
 
 
-@st.cache_resource(show_spinner=False, ttl=60)
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _embedder(name: str, address: str | None, typed: bool, prefixes: tuple[tuple[str, str], ...]) -> CachedEmbedder:
+    return open_embedder(name, store(), address, dict(prefixes), typed)
+
+
 def default_chat() -> Choice:
     """The chat model to begin with; where there is none its name is '' and the sentence says what to do."""
-    return default_chat_name()
+    return default_chat_name(server())
 
 
-@st.cache_resource(show_spinner=False, ttl=60)
 def chats() -> list[str]:
     """The chat models of the Ollama server."""
-    return chat_models()
+    return chat_models(server())
 
 
-@st.cache_resource(show_spinner=False)
 def chat(name: str) -> Chat:
-    """The chat model of that name, one for all sessions."""
-    return open_chat(name, _store())
+    """The chat model of that name on this session's server, one for all sessions that want the same."""
+    return _chat(name, *host())
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _chat(name: str, address: str | None, typed: bool) -> Chat:
+    return open_chat(name, store(), address, typed)
+
+
+def let_go_if_changed(error: Exception) -> None:
+    """After a ModelChanged, opens every model anew when it is next asked for; vectors are in the store."""
+    if isinstance(error, ModelChanged):
+        _embedder.clear()
+        _chat.clear()
+        look_again()
 
 
 @st.cache_resource(show_spinner=False)
-def _store() -> Store:
+def store() -> Store:
+    """The store of vectors, one for all sessions."""
     return Store(default_folder())
+
+
+def for_readers(warnings: Iterable[str]) -> list[str]:
+    """The warnings, without the store's folder where others than the people at this machine read them."""
+    if local():
+        return list(warnings)
+    folder = str(store().folder)
+    return [warning.replace(f" in {folder}", "").replace(folder, "its folder") for warning in warnings]
 
 
 def own_corpus(files: Sequence[Any], questions: Any) -> tuple[Corpus, Report]:

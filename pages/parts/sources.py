@@ -1,15 +1,12 @@
-"""Pickers for what is measured and with what: the corpus (bundled or uploaded) and the embedder."""
+"""The picker of what is measured: the bundled corpus or uploaded files."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from cache import BUILT_IN, EmbedderError
-from cache.embedder import CachedEmbedder
 from chunking.types import Corpus
 from data.report import Report
 from pages.parts import resources
-from pages.parts.address import choose, chosen
 from pages.parts.controls import select
 from pages.parts.words import counted, plain
 
@@ -43,33 +40,3 @@ def _show(report: Report) -> None:
         with st.expander(f"{len(lines) - _SHOWN} more lines"):
             for line in lines[_SHOWN:]:
                 st.caption(plain(line))
-
-
-def pick_embedder() -> CachedEmbedder | None:
-    """The chosen embedder; None, with the reason on the page, where it is not to be had."""
-    first = resources.default_choice()
-    name = chosen("embedder", first.name)
-    options = list(dict.fromkeys([first.name, BUILT_IN, name]))
-    st.session_state["w_embedder"] = name
-    st.selectbox("Embedder", options, key="w_embedder", accept_new_options=True, on_change=_keep,
-                 help="minilm is built in and needs no server. Type ollama:MODEL for a model of an Ollama server.")  # fmt: skip
-    st.caption(plain(first.sentence) if name == first.name else "")
-    try:
-        embedder = resources.embedder(name)
-    except (EmbedderError, ValueError, OSError) as error:
-        st.error(plain(str(error)))
-        return None
-    limit = (
-        f"It reads {embedder.limit} tokens of a chunk" + (", about 200 words." if name == BUILT_IN else ".")
-        if embedder.limit
-        else ""
-    )
-    prefixes = [f"{kind}: {prefix!r}" for kind, prefix in embedder.prefixes.items() if prefix]
-    st.caption(plain(" ".join([limit, *prefixes])), help=plain(embedder.identity))
-    for warning in embedder.warnings:
-        st.warning(plain(warning))
-    return embedder
-
-
-def _keep() -> None:
-    choose("embedder", (st.session_state["w_embedder"] or "").strip())

@@ -28,6 +28,20 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def bytes_of(number: int) -> str:
+    """A number of bytes in words. Example: 274_302_450 -> '274 MB'"""
+    if number < 1e6:
+        return f"{number / 1e3:,.0f} kB"
+    return f"{number / 1e6:,.0f} MB" if number < 1e9 else f"{number / 1e9:,.1f} GB"
+
+
+def time_left(seconds: float) -> str:
+    """A wait in words, no finer than it can be told. Example: 130 -> 'about 2 min left'"""
+    if seconds < 60:
+        return f"about {max(5, 5 * round(seconds / 5))} s left"
+    return f"about {round(seconds / 60)} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} h left"
+
+
 def plain(text: str) -> str:
     """A text that Streamlit's Markdown shows as it is, whatever marks it holds."""
     return _MARKS.sub(r"\\\1", text)
