@@ -242,14 +242,14 @@ def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: 
 
         part = sidebar(page, "Ollama server")
         part.get_by_role("button", name="Fetch", exact=True).click()
-        page.get_by_text(re.compile(r"Fetching nomic-embed-text: \d+ MB of 274 MB")).wait_for(timeout=15_000)
+        page.get_by_text(re.compile(r"Fetching nomic-embed-text: \d+ MB of 274 MB")).wait_for(timeout=60_000)
         page.screenshot(path=str(SHOTS / f"models-{scheme}-pull.png"))
         part.get_by_role("button", name="Cancel nomic-embed-text").click()
-        page.get_by_text("nomic-embed-text: cancelled.").wait_for(timeout=15_000)
+        page.get_by_text("nomic-embed-text: cancelled.").wait_for(timeout=60_000)
         assert "nomic-embed-text:latest" not in server.models
         server.pull_wait = 0.02
         part.get_by_role("button", name="Fetch", exact=True).click()
-        page.get_by_text("nomic-embed-text is there, and can be chosen above.").wait_for(timeout=15_000)
+        page.get_by_text("nomic-embed-text is there, and can be chosen above.").wait_for(timeout=60_000)
 
         page.locator(".st-key-w_embedder input").click()
         page.get_by_role("option", name="nomic-embed-text · 2,048 tokens").click()
@@ -260,11 +260,11 @@ def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: 
         assert field.input_value() == "search_query: "
         field.fill("find: ")
         field.press("Enter")
-        part.get_by_role("button", name="Back to the model's own").wait_for(timeout=15_000)
-        page.get_by_text("Before each query: 'find: '.").wait_for(timeout=15_000)
+        part.get_by_role("button", name="Back to the model's own").wait_for(timeout=60_000)
+        page.get_by_text("Before each query: 'find: '.").wait_for(timeout=60_000)
         settled(page)
         part = sidebar(page, "Store of vectors")
-        part.get_by_text(re.compile(r"ollama:nomic-embed-text, digest .{12}, vectors: [\d,]+")).wait_for(timeout=15_000)
+        part.get_by_text(re.compile(r"ollama:nomic-embed-text, digest .{12}, vectors: [\d,]+")).wait_for(timeout=60_000)
         assert str(tmp_path) in part.inner_text()
         page.screenshot(path=str(SHOTS / f"models-{scheme}.png"))
         part.screenshot(path=str(SHOTS / f"models-{scheme}-store.png"))
