@@ -13,13 +13,12 @@ from cache.described import price
 from cache.embedder import CachedEmbedder
 from cache.watched import Watched
 from chunking.basics import basic_configs
-from chunking.experiment import Trial, read_by, search
+from chunking.experiment import Result, Trial, read_by, search
 from chunking.index import Config, build
-from chunking.types import Corpus, Describe, Document
-from pages.parts import address, ask, contextual, controls, figures, post, resources, sources
+from chunking.types import Corpus, Describe, Document, Question
+from pages.parts import address, ask, contextual, controls, figures, frame, post, resources
 from pages.parts.charts import hit_rate_chart, point_of
-from pages.parts.highlight import STYLE
-from pages.parts.menu import menu
+from pages.parts.progress import watched as watched_on
 from pages.parts.words import amount_of, plain, title_of
 
 _PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
@@ -27,14 +26,9 @@ _PATIENCE = 1.0  # seconds between two drawings of the chart while points are st
 
 def main() -> None:
     """The page, from settings to figures in one straight line."""
-    st.set_page_config(page_title="Chunkscope", page_icon="✂️", layout="wide")
-    address.load()
-    st.html(f"<style>{STYLE}</style>")
-    menu()
+    frame.begin("Explore")
     try:
-        with st.sidebar:
-            config, corpus, embedder = _settings()
-        address.save()
+        config, corpus, embedder = frame.settings()
         if corpus.documents:
             explore(corpus, config, embedder)
         else:
@@ -43,15 +37,6 @@ def main() -> None:
             )
     except (ValueError, EmbedderError, OSError) as error:
         st.error(plain(str(error)))
-
-
-def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
-    cutting = st.container()
-    with st.container(border=True):
-        corpus = sources.pick_corpus()
-        embedder = sources.pick_embedder()
-    with cutting:
-        return controls.pick(embedder), corpus, embedder
 
 
 def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
@@ -72,7 +57,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
             figures.cut_figures(index)
             figures.notes(index)
         return
-    watched = _watched(embedder, figure_spot.empty())
+    watched = watched_on(embedder, figure_spot.empty())
     describe: Describe | None = None
     if config.context == "contextual":
         with figure_spot:
@@ -97,11 +82,18 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         figures.notes(index)
     with answer_spot:
         if question:
-            ask.answer(index, found, asked, trial)
+            ask.answer(index, found, asked, _result(trial, asked))
     if trial:
         with pin_spot:
             _pin(config, pinned, why)
         _chart(chart_spot, corpus, trial, embedder)
+
+
+def _result(trial: Trial | None, asked: Question | None) -> Result | None:
+    """What the trial did for the asked question, where it is one of its set."""
+    if trial is None or asked is None:
+        return None
+    return next(result for result in trial.results if result.question.id == asked.id)
 
 
 def _pick_document(corpus: Corpus) -> Document:
@@ -109,18 +101,6 @@ def _pick_document(corpus: Corpus) -> Document:
     name = controls.select("post", "Document", list(by_id), next(iter(by_id)), lambda name: f"{by_id[name].title}  ({name})",
                            "The document that is shown. Figures are about the whole corpus.")  # fmt: skip
     return by_id[name]
-
-
-def _watched(embedder: CachedEmbedder, spot: DeltaGenerator) -> Watched:
-    """The embedder with its progress on the page. Moving a slider stops it between two batches; those are kept."""
-
-    def progress(done: int, total: int) -> None:
-        if done < total:
-            spot.progress(done / total, f"Embedding {done:,} of {total:,} texts")
-        else:
-            spot.empty()
-
-    return Watched(embedder, progress)
 
 
 def _pinned(corpus: Corpus, watched: Watched) -> tuple[Trial | None, str]:
@@ -162,7 +142,7 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedE
     with spot.container():
         _draw(corpus, trial, embedder)
         progress = st.empty()
-    watched = _watched(embedder, progress)
+    watched = watched_on(embedder, progress)
     drawn = time.monotonic()
     missing = [config for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget)
                if config not in resources.trials(corpus, embedder)]  # fmt: skip
@@ -173,7 +153,7 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedE
             with spot.container():
                 _draw(corpus, trial, embedder)
                 progress = st.empty()
-            watched = _watched(embedder, progress)
+            watched = watched_on(embedder, progress)
             drawn = time.monotonic()
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "OLLAMA",
     "Choice",
     "EmbedderError",
     "chat_models",

@@ -1,7 +1,7 @@
 """The answer of a chat model from exactly the chunks that were sent, piece by piece as it is written."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -48,7 +48,7 @@ class Answerer:
             "seed": 0,
         }
 
-    def __call__(self, question: str, texts: Sequence[str]) -> Iterator[str]:
+    def __call__(self, question: str, texts: Sequence[str]) -> Generator[str]:
         """The pieces of the answer; an EmbedderError where there is none. Leaving off early ends the model's work."""
         if not texts:
             raise ValueError("an answer needs at least one chunk, got none")

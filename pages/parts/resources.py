@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from cache import Choice, chat_models, default_chat_name, default_embedder_name, open_chat, open_embedder
+from cache import OLLAMA, Choice, chat_models, default_chat_name, default_embedder_name, open_chat, open_embedder
+from cache.answering import Answerer
 from cache.chat import Chat
 from cache.embedder import CachedEmbedder
 from cache.store import Store, default_folder
@@ -56,6 +57,12 @@ def chats() -> list[str]:
 def chat(name: str) -> Chat:
     """The chat model of that name, one for all sessions."""
     return open_chat(name, _store())
+
+
+@st.cache_resource(show_spinner=False)
+def answerer(name: str) -> Answerer:
+    """The chat model of that name as it answers questions, one for all sessions."""
+    return Answerer(name.removeprefix(OLLAMA))
 
 
 @st.cache_resource(show_spinner=False)
