@@ -54,9 +54,11 @@ def _form(corpus: Corpus, question: str, kept: int) -> None:
     passage = st.text_area("The passage that answers it, copied from a document", key="w_passage", max_chars=4000,
                            placeholder="Copy the words from the text and paste them here",
                            help="It must stand in a document word for word; white space may differ.")  # fmt: skip
+    document = st.selectbox("It stands in", ["", *corpus.by_id], key="w_passage_document",
+                            format_func=lambda name: name or "the only document that has it")  # fmt: skip
     if not st.button("Keep as a test question", disabled=not passage.strip()):
         return
-    row = json.dumps({"question": question, "passage": passage})
+    row = json.dumps({"question": question, "passage": passage, "document": document or None})
     try:
         found, report = read_questions("typed.jsonl", row.encode(), corpus.documents)
     except ReadError as error:
@@ -98,6 +100,8 @@ def _is_row(row: object) -> bool:
 
 def _questions(corpus: Corpus, rows: Sequence[Row]) -> tuple[Question, ...]:
     """The questions of those rows whose place is in the corpus."""
+    if not rows:
+        return ()
     lines = [
         json.dumps({"id": f"kept {number}", "question": text, "document": document, "start": start, "end": end})
         for number, (text, document, start, end) in enumerate(rows, 1)
