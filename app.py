@@ -13,53 +13,15 @@ from cache.described import price
 from cache.embedder import CachedEmbedder
 from cache.watched import Watched
 from chunking.basics import basic_configs
-from chunking.experiment import Trial, read_by, search
+from chunking.experiment import Result, Trial, read_by, search
 from chunking.index import Config, build
-from chunking.types import Corpus, Describe, Document
-from pages.parts import address, ask, contextual, controls, figures, models, post, resources, sources, storage
+from chunking.types import Corpus, Describe, Document, Question
+from pages.parts import address, ask, contextual, controls, figures, frame, post, resources
 from pages.parts.charts import MARK, hit_rate_chart, point_of
 from pages.parts.embedding import Stopped, watched
-from pages.parts.highlight import STYLE
-from pages.parts.menu import menu
 from pages.parts.words import amount_of, plain, title_of
 
 _PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
-
-
-def main() -> None:
-    """The page, from settings to figures in one straight line."""
-    st.set_page_config(page_title="Chunkscope", page_icon="✂️", layout="wide")
-    address.load()
-    st.html(f"<style>{STYLE}</style>")
-    menu()
-    try:
-        with st.sidebar:
-            config, corpus, embedder = _settings()
-            warning_spot = st.empty()
-            storage.panel(resources.server())
-        models.tell_warnings(warning_spot, embedder)
-        address.save()
-        if corpus.documents:
-            explore(corpus, config, embedder)
-            models.tell_warnings(warning_spot, embedder)  # with what came up meanwhile
-        else:
-            st.info(
-                "Add documents in the sidebar: Markdown or text files. With a questions file hit rates are measured too."
-            )
-    except Stopped:
-        pass  # the page has said so, and offers to go on
-    except (ValueError, EmbedderError, OSError) as error:
-        resources.let_go_if_changed(error)
-        st.error(plain(str(error)))
-
-
-def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
-    cutting = st.container()
-    with st.container(border=True):
-        corpus = sources.pick_corpus()
-        embedder = models.pick_embedder()
-    with cutting:
-        return controls.pick(embedder), corpus, embedder
 
 
 def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
@@ -111,11 +73,18 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         figures.notes(index)
     with answer_spot:
         if question:
-            ask.answer(index, found, asked, trial)
+            ask.answer(index, found, asked, _result(trial, asked))
     if trial:
         with pin_spot:
             _pin(config, pinned, why)
         _chart(chart_spot, corpus, trial, embedder)
+
+
+def _result(trial: Trial | None, asked: Question | None) -> Result | None:
+    """What the trial did for the asked question, where it is one of its set."""
+    if trial is None or asked is None:
+        return None
+    return next(result for result in trial.results if result.question.id == asked.id)
 
 
 def _pick_document(corpus: Corpus) -> Document:
@@ -193,4 +162,4 @@ def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
         )
 
 
-main()
+frame.run("Explore", explore)

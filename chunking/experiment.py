@@ -192,6 +192,14 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
     return found
 
 
+def asked(index: Index, question: Question, embed: Embed) -> Result:
+    """What one index does for one question. ValueError where the index has no chunks."""
+    if not len(index):
+        raise ValueError("a question needs text to be found in, and the documents of this corpus have none")
+    order = rank(scores_of(index, [question.text], embed))[0]
+    return _Judge(index, read_by(index, embed)).result(question, order)
+
+
 def _gives(index: Index, returned: Passage, sent: Passage) -> bool:
     """Whether a returned span is what was sent, or is part of it where what overlaps is sent as one."""
     if not index.merges:

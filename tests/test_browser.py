@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 from tests.ollama_double import OllamaDouble, stand_in
 
 playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SHOTS = ROOT / "tests" / "screenshots"
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -288,3 +289,44 @@ def test_stop_ends_the_embedding_and_go_on_ends_the_stop(browser, tmp_path: Path
         page.get_by_role("button", name="Go on").click()
         page.get_by_test_id("stMetricLabel").filter(has_text="Hit rate").wait_for(timeout=120_000)
         page.close()
+
+
+def at_rest(page) -> None:
+    """Waits until the script has run to its end, figures or none."""
+    page.wait_for_selector('[data-testid="stMain"] h3, [data-testid="stMetricValue"]', timeout=120_000)
+    page.wait_for_timeout(300)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=240_000)
+    page.wait_for_timeout(300)
+
+
+PLACES = ("/", "/?strategy=parent_child&question=backpressure-1", "/ask?question=backpressure-1")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser, address: str, place: str, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    page.goto(f"{address}{place}")
+    at_rest(page)
+    found = axe.Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+    page.close()
+
+
+def test_a_question_is_asked_and_its_settings_travel_to_explore_and_back(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{address}/ask?strategy=fixed&size=200&question=backpressure-1")
+    at_rest(page)
+    rows = page.locator('[data-testid="stTable"] tbody tr')
+    assert "Fixed window, size 200" in rows.first.inner_text()
+    sent = page.get_by_text(re.compile(r"^#\d")).count()
+    assert sent == 5
+    page.get_by_role("link", name="Explore").click()
+    page.wait_for_function("() => !location.pathname.includes('ask')")
+    assert {"strategy=fixed", "size=200", "question=backpressure-1"} <= set(page.url.partition("?")[2].split("&"))
+    settled(page)
+    page.go_back()
+    page.wait_for_function("() => location.pathname.includes('ask')")
+    at_rest(page)
+    assert "Fixed window, size 200" in rows.first.inner_text()
+    page.close()

@@ -162,6 +162,7 @@ STYLE = """
 .cs-bar.cs-through { border-left: 4px solid #c2313c; }
 .cs-bar.cs-through::after { content: "cut"; font-size: 0.62rem; font-weight: 700; color: #fff; background: #b3202c;
   padding: 0 0.3em; border-radius: 2px; vertical-align: super; user-select: none; }
+[data-testid="stCaptionContainer"] a { color: inherit; }
 .cs-key { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; font-size: 0.8rem; opacity: 0.9; margin: 0; }
 .cs-key b { font-weight: 400; padding: 0 0.35em; }
 .cs-misses { display: flex; height: 0.7rem; border-radius: 2px; overflow: hidden; background: rgba(120, 120, 130, 0.2); }
