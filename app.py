@@ -16,7 +16,7 @@ from chunking.basics import basic_configs
 from chunking.experiment import Trial, read_by, search
 from chunking.index import Config, build
 from chunking.types import Corpus, Describe, Document
-from pages.parts import address, ask, contextual, controls, figures, post, resources, sources
+from pages.parts import address, ask, contextual, controls, figures, live, resources, sources
 from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
@@ -59,34 +59,34 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     left, right = st.columns([3, 2], gap="medium")
     with left:
         document = _pick_document(corpus)
-        text_spot = st.empty()
-        post.key()
+        text_spot = st.container()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
     with right:
-        figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
-    if embedder is None:
-        index = build(corpus, replace(config, context="none", chat="") if config.chat else config)
-        post.show(text_spot, index, document, None, (), asked)
-        with figure_spot:
-            figures.cut_figures(index)
-            figures.notes(index)
-        return
-    watched = _watched(embedder, figure_spot.empty())
+        figure_spot, pin_spot, chart_spot = st.container(key="cs_figures"), st.container(), st.empty()
+    stores = st.container(key="cs_stores")
+    with stores:
+        live.document(corpus, document)
+    watched = _watched(embedder, figure_spot.empty()) if embedder else None
     describe: Describe | None = None
-    if config.context == "contextual":
+    if watched and config.context == "contextual":
         with figure_spot:
             describe = contextual.described(corpus, config, watched)
-        if describe is None:
-            index = build(corpus, replace(config, context="none", chat=""), watched)
-            post.show(text_spot, index, document, None, (), asked)
-            return
-    index = build(corpus, config, watched, describe=describe)
-    post.show(text_spot, index, document, None, (), asked)
+    waiting = config.context == "contextual" and describe is None
+    index = build(corpus, replace(config, context="none", chat="") if waiting else config, watched, describe=describe)
+    sliders = controls.sliders(config)
+    with text_spot:
+        rev = live.view(index, document, sliders, asked, waits=watched is not None and not waiting)
+    if embedder is None or watched is None or waiting:
+        if watched is None:
+            with figure_spot:
+                figures.cut_figures(index)
+                figures.notes(index)
+        with stores:
+            live.tables(corpus, document, sliders, watched)
+        return
     trial = resources.measured(corpus, config, watched, index) if corpus.questions else None
     found = search(index, question, watched) if question else []
-    read_ends = trial.read_ends if trial else read_by(index, watched)
-    post.show(text_spot, index, document, read_ends, found, asked)
     with figure_spot:
         pinned, why = _pinned(corpus, watched) if trial else (None, "")
         if trial:
@@ -98,10 +98,14 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     with answer_spot:
         if question:
             ask.answer(index, found, asked, trial)
+    with stores:
+        live.measured(rev, index, document, trial.read_ends if trial else read_by(index, watched), found)
     if trial:
         with pin_spot:
             _pin(config, pinned, why)
         _chart(chart_spot, corpus, trial, embedder)
+    with stores:
+        live.tables(corpus, document, sliders, watched)
 
 
 def _pick_document(corpus: Corpus) -> Document:

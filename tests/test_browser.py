@@ -121,7 +121,7 @@ def test_the_first_start_shows_text_at_once_and_all_basic_strategies_within_90_s
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     began = time.monotonic()
     page.goto(address)
-    page.wait_for_selector(".cs-doc .cs-c0", timeout=60_000)
+    page.wait_for_selector(".cs-doc mark.cs-c0", timeout=60_000)
     text = time.monotonic() - began
     figures = settled(page)
     everything = time.monotonic() - began
