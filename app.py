@@ -17,8 +17,8 @@ from chunking.experiment import Trial, read_by, search
 from chunking.index import Config, build
 from chunking.types import Corpus, Describe, Document
 from pages.parts import address, ask, contextual, controls, figures, live, resources, sources
-from pages.parts.charts import hit_rate_chart, point_of
 from pages.parts.highlight import STYLE
+from pages.parts.live import cursor
 from pages.parts.menu import menu
 from pages.parts.words import amount_of, plain, title_of
 
@@ -63,7 +63,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
     with right:
-        figure_spot, pin_spot, chart_spot = st.container(key="cs_figures"), st.container(), st.empty()
+        figure_spot, pin_spot, chart_spot = st.container(key="cs_figures"), st.container(), st.container(key="cs_chart")
     stores = st.container(key="cs_stores")
     with stores:
         live.document(corpus, document)
@@ -103,9 +103,13 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     if trial:
         with pin_spot:
             _pin(config, pinned, why)
-        _chart(chart_spot, corpus, trial, embedder)
+        drawn_spot, progress = _chart(chart_spot, corpus, embedder)
+        with stores:
+            cursor.cursor(resources.trials(corpus, embedder), trial, sliders)
     with stores:
         live.tables(corpus, document, sliders, watched)
+    if trial:
+        _basics(drawn_spot, progress, corpus, config, embedder)
 
 
 def _pick_document(corpus: Corpus) -> Document:
@@ -161,30 +165,30 @@ def _pin(config: Config, pinned: Trial | None, why: str) -> None:
     right.caption(f"Changes are against: {plain(f'{title_of(pinned.config)}, {amount_of(pinned.config)}')}")
 
 
-def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
-    """The chart, then, point by point, the basic strategies that this session has not measured yet."""
-    with spot.container():
-        _draw(corpus, trial, embedder)
-        progress = st.empty()
-    watched = _watched(embedder, progress)
+def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The chart of what this session has measured; gives its spot and one for progress below it."""
+    with spot:
+        chart_spot, progress = st.empty(), st.empty()
+        st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting.")
+    with chart_spot:
+        cursor.chart(resources.trials(corpus, embedder))
+    return chart_spot, progress
+
+
+def _basics(
+    chart_spot: DeltaGenerator, progress: DeltaGenerator, corpus: Corpus, config: Config, embedder: CachedEmbedder
+) -> None:
+    """Measures, point by point, the basic strategies that this session has not measured yet."""
+    watched, trials = _watched(embedder, progress), resources.trials(corpus, embedder)
+    missing = [one for one in basic_configs(corpus, watched, config.k, config.budget) if one not in trials]
     drawn = time.monotonic()
-    missing = [config for config in basic_configs(corpus, watched, trial.config.k, trial.config.budget)
-               if config not in resources.trials(corpus, embedder)]  # fmt: skip
-    for config in missing:
-        resources.measured(corpus, config, watched)
+    for one in missing:
+        resources.measured(corpus, one, watched)
         # Where vectors are cached all points come at once; where they are not, one by one.
-        if config is missing[-1] or time.monotonic() - drawn > _PATIENCE:
-            with spot.container():
-                _draw(corpus, trial, embedder)
-                progress = st.empty()
-            watched = _watched(embedder, progress)
+        if one is missing[-1] or time.monotonic() - drawn > _PATIENCE:
+            with chart_spot:
+                cursor.chart(trials, fresh=True)
             drawn = time.monotonic()
-
-
-def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
-    kept = resources.trials(corpus, embedder)
-    points = [point_of(measured) for measured in kept.values()]
-    st.plotly_chart(hit_rate_chart(points, point_of(trial)), theme="streamlit", config={"displayModeBar": False})
 
 
 main()

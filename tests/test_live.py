@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chunking.index import Config, build
+from chunking.registry import STRATEGIES, missing
 from chunking.stops import Slider, config_at, cut_figures, drawn_cut
 from chunking.types import Corpus, Document
 from data.bundled import bundled
@@ -62,17 +63,23 @@ def test_a_table_is_named_by_what_it_cuts_alone() -> None:
     assert document.id
 
 
-def test_a_slider_whose_stops_take_too_long_has_no_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(missing(STRATEGIES["chonkie_token"]), reason="the library is not installed")
+def test_a_library_that_takes_too_long_for_its_stops_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, _ = bundled()
-    config = Config.of("fixed")
-    slider = Slider("size", {size: config_at(config, {"size": size}) for size in (100, 200, 300)}, cuts=True)
-    kept: dict = {}
-    monkeypatch.setattr(live.st, "session_state", kept)
-    assert list(live._table(corpus, corpus.documents[0], slider, None)["stops"]) == ["100", "200", "300"]
-    kept.clear()
+    corpus = Corpus(corpus.documents[:2])
+
+    def table(strategy: str) -> dict:
+        config = Config.of(strategy)
+        slider = Slider("size", {size: config_at(config, {"size": size}) for size in (100, 200, 300)}, cuts=True)
+        return live._table(corpus, corpus.documents[0], slider, None)
+
+    monkeypatch.setattr(live.st, "session_state", {})
     monkeypatch.setattr(live, "_PATIENCE", 0.0)
-    table = live._table(corpus, corpus.documents[0], slider, None)
-    assert table["stops"] == {}
-    monkeypatch.setattr(live, "_PATIENCE", 9.0)
-    assert live._table(corpus, corpus.documents[0], slider, None) is table, "it is not tried again at every run"
-    assert json.dumps(table)
+    assert list(table("fixed")["stops"]) == ["100", "200", "300"]
+    given = table("chonkie_token")
+    assert given["stops"] == {}
+    monkeypatch.setattr(live, "_PATIENCE", 99.0)
+    assert table("chonkie_token") is given, "it is not tried again at every run"
+    monkeypatch.setattr(live.st, "session_state", {})
+    assert list(table("chonkie_token")["stops"]) == ["100", "200", "300"]
+    assert json.dumps(table("chonkie_token"))

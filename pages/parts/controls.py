@@ -85,6 +85,15 @@ def unpacked(text: str) -> Config | None:
         return None
 
 
+def take(text: str) -> None:
+    """Sets all that a text made by `packed` holds; for callbacks of widgets."""
+    if unpacked(text) is None:
+        return
+    values = dict(parse_qsl(text))
+    for name, value in {**values, "by": "budget" if "budget" in values else "k"}.items():
+        choose(name, value)
+
+
 def _strategy_words(name: str) -> str:
     return STRATEGIES[name].title + (" (not installed)" if missing(STRATEGIES[name]) else "")
 

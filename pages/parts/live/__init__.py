@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import streamlit as st
 
 from chunking.experiment import Found
 from chunking.index import Config, Index
+from chunking.registry import STRATEGIES
 from chunking.segments import blocks
 from chunking.stops import CutFigures, DrawnCut, Slider, Stop, cut_figures, drawn_cut, needed, passages_of, stops
 from chunking.types import Corpus, Document, Embed, Ints, Question
@@ -26,15 +28,25 @@ from chunking.words import code_points
 from pages.parts.words import counted, percent
 
 _FOLDER = Path(__file__).parent
-_PATIENCE = 0.3  # seconds for a table; a slider whose stops take longer to cut acts on release alone
+_PATIENCE = 0.3  # seconds for a library's table; a slider whose stops it takes longer to cut acts on release alone
 _MOST_TABLES = 32  # kept by a session; the oldest go first
 
-_store = st.components.v2.component("chunkscope_store", js=(_FOLDER / "store.js").read_text(encoding="utf-8"))
+
+def script(name: str) -> str:
+    """The source of a component: what follows the sliders, then the file of that name."""
+    return _text("sliders.js") + _text(name)
+
+
+def _text(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+_store = st.components.v2.component("chunkscope_store", js=_text("store.js"))
 _view = st.components.v2.component(
     "chunkscope_view",
-    html=(_FOLDER / "view.html").read_text(encoding="utf-8"),
-    css=(_FOLDER / "view.css").read_text(encoding="utf-8"),
-    js=(_FOLDER / "view.js").read_text(encoding="utf-8"),
+    html=_text("view.html"),
+    css=_text("view.css"),
+    js=script("view.js"),
     isolate_styles=False,  # a selection that is copied, and tests, reach the text of the page only outside a shadow root
 )
 
@@ -130,9 +142,10 @@ def _table(corpus: Corpus, document: Document, slider: Slider, embed: Embed | No
     kept = st.session_state.setdefault("tables", {})
     base = _base(corpus, slider, document)
     if base not in kept:
+        cut = stops(corpus, slider, document, embed)
+        ours = not any(STRATEGIES[config.strategy].module for config in slider.configs.values())
         found = {
-            str(stop.value): _packed(stop.cut, stop.figures, document)
-            for stop in _in_time(stops(corpus, slider, document, embed))
+            str(stop.value): _packed(stop.cut, stop.figures, document) for stop in (cut if ours else _in_time(cut))
         }
         # One stop too few: the slider then moves no cuts until it is released.
         kept[base] = {"base": base, "stops": found if len(found) == len(slider.configs) else {}}
@@ -154,7 +167,8 @@ def _in_time(cut: Iterator[Stop]) -> list[Stop]:
 
 def _base(corpus: Corpus, slider: Slider, document: Document) -> str:
     """The name of a slider's table: it differs wherever the cuts or figures in it may."""
-    return _digest([_document(corpus, document)["id"], id(corpus), _cuts_of(slider.configs)])
+    name = corpus.keep("live name", lambda: token_hex(8))
+    return _digest([_document(corpus, document)["id"], name, _cuts_of(slider.configs)])
 
 
 def _cuts_of(configs: Mapping[float, Config]) -> list[str]:

@@ -44,16 +44,14 @@ class View {
     for (const button of this.root.querySelectorAll("[data-go]")) {
       on(button, "click", () => this.goToPassage(button.dataset.go));
     }
-    // Streamlit writes aria-valuetext at every step of a drag, and sends nothing until the slider is released.
-    this.sliders = new MutationObserver(() => this.sync());
-    this.sliders.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] });
+    this.unfollow = followSliders(() => this.sync());
     this.size = new ResizeObserver(() => this.drawMapSoon());
     this.size.observe(this.pane);
   }
 
   leave() {
     this.leaving.abort();
-    this.sliders.disconnect();
+    this.unfollow();
     this.size.disconnect();
   }
 
@@ -62,21 +60,13 @@ class View {
     const kept = window.chunkscope ?? {};
     if (kept.document?.id !== this.state.document) return; // its text is still on the way
     this.layOut(kept.document);
-    const moved = this.movedSlider();
+    const moved = movedSlider(this.state.at);
     const cut = moved ? this.stop(kept, moved) : this.state.cut;
     this.setOutdated(Boolean(moved));
     if (!cut) return; // nothing is known of this stop: what is shown stays until the server has cut
     const measured = !moved && kept.measured?.rev === this.state.rev ? kept.measured : null;
     this.draw(cut, measured);
     if (!moved && (measured || !this.state.waits)) this.root.dataset.rev = this.state.rev;
-  }
-
-  movedSlider() {
-    for (const [name, text] of Object.entries(this.state.at)) {
-      const now = document.querySelector(`.st-key-w_${name} input[type=range]`)?.getAttribute("aria-valuetext");
-      if (now && now !== text) return { name, text: now };
-    }
-    return null;
   }
 
   stop(kept, moved) {
