@@ -98,8 +98,6 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     with answer_spot:
         if question:
             ask.answer(index, found, asked, trial)
-    with stores:
-        live.measured(rev, index, document, trial.read_ends if trial else read_by(index, watched), found)
     if trial:
         with pin_spot:
             _pin(config, pinned, why)
@@ -107,6 +105,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         with stores:
             cursor.cursor(resources.trials(corpus, embedder), trial, sliders)
     with stores:
+        live.measured(rev, index, document, trial.read_ends if trial else read_by(index, watched), found)
         live.tables(corpus, document, sliders, watched)
     if trial:
         _basics(drawn_spot, progress, corpus, config, embedder)

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from chunking.types import Document
+from pages.parts.live import shown_blocks
 from tests.conftest import ROOT
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -222,18 +224,24 @@ def test_the_shown_text_is_the_document_letter_by_letter(browser, address: str) 
     page.close()
 
 
-def test_uploaded_markup_stays_text(browser, address: str) -> None:
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        'Before <b id="probe">bold</b> <img src=x onerror="document.title=\'changed\'"> &amp; $5 and $6 *a_b* after.',
+        "# a title\n\n    four blanks\n\ttab\n- item\n\n\n*stars* and `ticks`  two blanks 🪣",
+        "| a | b |\n|---|---|\n| <i id=probe>1</i> | 2 |\n\n```html\n<script>document.title='changed'</script>\n```\n",
+    ],
+)
+def test_uploaded_markup_stays_text(browser, address: str, hostile: str) -> None:
     page = browser.new_page()
-    page.goto(f"{address}/?corpus=own&strategy=whole")
-    hostile = (
-        'Before <b id="probe">bold</b> <img src=x onerror="document.title=\'changed\'"> &amp; $5 and $6 *a_b* after.'
-    )
+    page.goto(f"{address}/?corpus=own&strategy=fixed&size=3")
     page.locator('.st-key-own_files input[type="file"]').set_input_files(
         {"name": "<img src=x>.md", "mimeType": "text/markdown", "buffer": hostile.encode()}
     )
     page.wait_for_selector(".cs-doc[role=document]", timeout=60_000)
     settled(page)
     assert page.evaluate("() => document.querySelector('.cs-doc[role=document]').textContent") == hostile
+    assert "".join(text for _, text in shown_blocks(Document("a", hostile))) == hostile
     assert page.title() == "Chunkscope"
     assert page.locator("#probe").count() == 0
     page.close()
@@ -343,7 +351,7 @@ def test_the_diamond_follows_the_slider_over_a_chart_that_stays_and_a_click_on_a
     page.wait_for_selector(".cs-cursor[data-setting*='size=200']", state="attached")
     thumb(page, "size").focus()
     thumb(page, "size").press("ArrowLeft")
-    page.wait_for_selector(".cs-cursor[data-setting*='size=175']", state="attached")
+    page.wait_for_selector(".cs-cursor[data-setting*='size=175']", state="attached", timeout=120_000)
     settled(page)
     page.evaluate("() => { document.querySelector('.st-key-cs_chart .js-plotly-plot').same = true }")
     before = page.locator(".cs-cursor path").last.get_attribute("d")
