@@ -7,8 +7,10 @@ the ring around the present setting and the points measured since, is laid over 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from chunking.experiment import Trial
@@ -21,22 +23,34 @@ from pages.parts.live import script
 _cursor = st.components.v2.component("chunkscope_cursor", js=script("cursor.js"))
 
 
+@dataclass
+class _Chart:
+    """What a session's chart shows: the points of its trials, those that are in the figure, and the figure."""
+
+    trials: Mapping[Config, Trial]
+    points: dict[Config, Point] = field(default_factory=dict)
+    shown: list[Point] = field(default_factory=list)
+    figure: go.Figure = field(default_factory=go.Figure)
+
+
 def chart(trials: Mapping[Config, Trial], fresh: bool = False) -> None:
     """Draws the measured settings: as before, unless `fresh` or a new one has no place on the chart of before."""
-    points = _points(trials)
-    if fresh or not fits(_shown(trials), points):
-        st.session_state["charted"] = (trials, points)
-    st.plotly_chart(hit_rate_chart(_shown(trials)), theme="streamlit", config={"displayModeBar": False})
+    kept = _kept(trials)
+    points = list(kept.points.values())
+    if fresh or not fits(kept.shown, points):
+        kept.shown, kept.figure = points, hit_rate_chart(points)
+    st.plotly_chart(kept.figure, theme="streamlit", config={"displayModeBar": False})
 
 
 def cursor(trials: Mapping[Config, Trial], present: Trial, sliders: Sequence[Slider]) -> None:
     """Lays over the chart what has changed since it was drawn: the present setting, and where each slider would take it."""
-    shown = set(_shown(trials))
+    kept = _kept(trials)
+    shown = set(kept.shown)
     data = {
-        "present": _packed(point_of(present, controls.packed(present.config))),
-        "more": [_packed(point) for point in _points(trials) if point not in shown],
+        "present": _packed(kept.points[present.config]),
+        "more": [_packed(point) for point in kept.points.values() if point not in shown],
         "at": {slider.name: _now(slider, present.config) for slider in sliders},
-        "stops": {slider.name: _measured(slider, trials) for slider in sliders},
+        "stops": {slider.name: _measured(slider, kept.points) for slider in sliders},
     }
     _cursor(key="cs_cursor", data=data, on_picked_change=_take)
 
@@ -46,27 +60,23 @@ def _take() -> None:
     controls.take(st.session_state["cs_cursor"]["picked"])
 
 
-def _shown(trials: Mapping[Config, Trial]) -> list[Point]:
-    """The points of the figure as it was drawn last for these trials; none where it was drawn for others."""
-    drawn_for, points = st.session_state.get("charted", (None, []))
-    return points if drawn_for is trials else []
-
-
-def _points(trials: Mapping[Config, Trial]) -> list[Point]:
-    return [point_of(trial, controls.packed(config)) for config, trial in trials.items()]
+def _kept(trials: Mapping[Config, Trial]) -> _Chart:
+    """The session's chart of these trials, with a point for each of them."""
+    kept = st.session_state.get("charted")
+    if kept is None or kept.trials is not trials:
+        kept = st.session_state["charted"] = _Chart(trials)
+    for config in trials.keys() - kept.points.keys():
+        kept.points[config] = point_of(trials[config], controls.packed(config))
+    return kept
 
 
 def _now(slider: Slider, config: Config) -> str:
     return str(next(value for value, at in slider.configs.items() if at == config))
 
 
-def _measured(slider: Slider, trials: Mapping[Config, Trial]) -> dict[str, dict[str, Any]]:
+def _measured(slider: Slider, points: Mapping[Config, Point]) -> dict[str, dict[str, Any]]:
     """The points of those stops that were measured already."""
-    return {
-        str(value): _packed(point_of(trials[config], controls.packed(config)))
-        for value, config in slider.configs.items()
-        if config in trials
-    }
+    return {str(value): _packed(points[config]) for value, config in slider.configs.items() if config in points}
 
 
 def _packed(point: Point) -> dict[str, Any]:
