@@ -26,6 +26,7 @@ class View {
     this.number = root.querySelector(".cs-number");
     this.blocks = [];
     this.current = null; // the chunk that keys or a jump went to
+    this.wentTo = null; // where the passage begins that a jump went to
     this.leaving = new AbortController();
     this.listen();
   }
@@ -38,6 +39,8 @@ class View {
     on(this.pane, "keydown", (event) => this.onKey(event));
     on(this.pane, "pointerover", (event) => this.tell(event.target.closest("mark")?.chunks));
     on(this.pane, "pointerleave", () => this.tell(this.current === null ? [] : [this.current]));
+    // Who scrolls by hand goes on from what is in view, not from the passage gone to before.
+    on(this.pane, "wheel touchmove pointerdown", () => { this.wentTo = null; });
     on(this.pane, "copy", (event) => this.onCopy(event));
     on(this.map, "pointerdown", (event) => this.goTo(this.length * (event.offsetY / this.map.clientHeight)));
     on(this.number, "change", () => this.goToChunk(Number(this.number.value) - 1));
@@ -85,7 +88,7 @@ class View {
     if (this.document === shown.id) return;
     this.document = shown.id;
     this.passages = shown.passages;
-    this.current = null;
+    this.current = this.wentTo = null;
     let place = 0;
     this.blocks = shown.blocks.map(([kind, text]) => {
       const element = document.createElement("div");
