@@ -54,6 +54,7 @@ class View {
 
   leave() {
     this.leaving.abort();
+    this.fillLater([]);
     this.unfollow();
     this.size.disconnect();
   }
@@ -68,7 +69,7 @@ class View {
     this.setOutdated(Boolean(moved));
     if (!cut) return; // nothing is known of this stop: what is shown stays until the server has cut
     const measured = !moved && kept.measured?.rev === this.state.rev ? kept.measured : null;
-    this.draw(cut, measured);
+    this.draw(cut, measured, Boolean(moved));
     if (!moved && (measured || !this.state.waits)) this.root.dataset.rev = this.state.rev;
   }
 
@@ -102,21 +103,47 @@ class View {
     this.pane.scrollTop = 0;
   }
 
-  draw(cut, measured) {
+  draw(cut, measured, hurried) {
     if (this.cut === cut && this.measured === measured && this.drawnFor === this.state.rev) return;
     Object.assign(this, { cut, measured, drawnFor: this.state.rev });
     this.line.textContent = cut.figures;
     this.number.max = cut.starts.length;
-    const runs = this.runs();
-    let run = 0;
-    for (const block of this.blocks) {
-      const mine = [];
-      while (run < runs.length && runs[run].end <= block.start) run++;
-      for (let at = run; at < runs.length && runs[at].start < block.end; at++) mine.push(runs[at]);
-      fill(block, mine);
-    }
+    const work = this.shared(this.runs());
+    const inView = hurried ? this.inView() : () => true;
+    for (const [block, runs] of work) if (inView(block)) fill(block, runs);
+    this.fillLater(work.filter(([block]) => !inView(block)));
     this.markCurrent();
     this.drawMapSoon();
+  }
+
+  // Each block with the runs that lie in it, at least in part.
+  shared(runs) {
+    let first = 0;
+    return this.blocks.map((block) => {
+      while (first < runs.length && runs[first].end <= block.start) first++;
+      let after = first;
+      while (after < runs.length && runs[after].start < block.end) after++;
+      return [block, runs.slice(first, after)];
+    });
+  }
+
+  inView() {
+    const top = this.placeAt(this.pane.scrollTop);
+    const bottom = this.placeAt(this.pane.scrollTop + this.pane.clientHeight);
+    return (block) => block.end >= top && block.start <= bottom;
+  }
+
+  // What is out of view waits for the frame to be painted. Nothing in view moves by it, since marks take no room.
+  fillLater(work) {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.waiting);
+    if (!work.length) return;
+    this.frame = requestAnimationFrame(() => {
+      this.waiting = setTimeout(() => {
+        for (const [block, runs] of work) fill(block, runs);
+        this.markCurrent();
+      });
+    });
   }
 
   // The text in runs under the same chunks and passages, in order: where it is cut, shared, unread, an answer.
