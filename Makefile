@@ -32,6 +32,7 @@ bench: .venv/test.done
 	$(BIN)/python -m bench.late
 	$(BIN)/python -m bench.chroma
 	$(BIN)/python -m bench.faults
+	$(BIN)/python -m bench.interface
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }
