@@ -458,7 +458,7 @@ def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: 
         page.get_by_text("Before each query: 'find: '.").wait_for(timeout=15_000)
         settled(page)
         part = sidebar(page, "Store of vectors")
-        part.get_by_text(re.compile(r"ollama:nomic-embed-text, digest .{12}: [\d,]+ vectors")).wait_for(timeout=15_000)
+        part.get_by_text(re.compile(r"ollama:nomic-embed-text, digest .{12}, vectors: [\d,]+")).wait_for(timeout=15_000)
         assert str(tmp_path) in part.inner_text()
         page.screenshot(path=str(SHOTS / f"models-{scheme}.png"))
         part.screenshot(path=str(SHOTS / f"models-{scheme}-store.png"))

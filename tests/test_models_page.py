@@ -389,8 +389,8 @@ def test_the_store_tells_its_size_and_models_and_removes_what_nobody_can_use(ser
     app.session_state["store_panel"] = True
     app.run()
     assert str(store.folder) in said(app)
-    assert "ollama:nomic-embed-text, digest 000000000000: " in said(app)
-    assert said(app).count("ollama:old, digest 0123456789ab: 1,200 vectors") == 2, "in the list, and in what would go"
+    assert "ollama:nomic-embed-text, digest 000000000000, vectors: " in said(app)
+    assert said(app).count("ollama:old, digest 0123456789ab, vectors: 1,200") == 2, "in the list, and in what would go"
     press(app, "Remove vectors of models no longer installed")
     assert "ollama:old" not in said(app)
     assert "has every Ollama model of the store" in said(app)

@@ -23,7 +23,7 @@ def _show(found: Look) -> None:
     tags = store.tags()
     st.caption(plain(f"{bytes_of(store.volume())} in {store.folder}" if local() else bytes_of(store.volume())))
     for (model, what), number in by_model(tags).items():
-        st.caption(plain(f"{model}: {number:,} {what}"))
+        st.caption(plain(f"{model}, {what}: {number:,}"))
     if not tags:
         st.caption("It is empty.")
     for warning in resources.for_readers(store.warnings):
@@ -39,7 +39,7 @@ def _offer_removal(address: str, gone: dict[str, int]) -> None:
         return
     st.markdown(plain(f"Of models that are not installed at {address}:"))
     for (model, what), number in by_model(gone).items():
-        st.caption(plain(f"{model}: {number:,} {what}"))
+        st.caption(plain(f"{model}, {what}: {number:,}"))
     if st.button("Remove vectors of models no longer installed"):
         try:
             remove_uninstalled(resources.store(), *host())
