@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,15 @@ from chunking.intervals import Interval, interval
 from chunking.keyword import keyword_scores
 from chunking.measures import (
     Cover,
+    Need,
     cover,
-    distinct_words,
     ideal_precision,
     phrase_hit,
     question_rank,
     solid_length,
+    total,
+    union,
+    word_length,
 )  # fmt: skip
 from chunking.pooling import late_vectors
 from chunking.ranking import Union, cosine_scores, fused_scores, rank, walk
@@ -142,7 +146,7 @@ def run(
     scores = _scores(index, [question.text for question in corpus.questions], embed, vectors)
     read_ends = read_by(index, embed)
     judge = _Judge(index, read_ends)
-    results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, rank(scores), strict=True))
+    results = tuple(judge.result(asked, row) for asked, row in zip(_asked(corpus), rank(scores), strict=True))
     missing = 0 if vectors is None else int((~vectors.any(axis=1)).sum())
     return Trial(config, embed.name, index, results, read_ends, missing)
 
@@ -199,6 +203,27 @@ def _gives(index: Index, returned: Passage, sent: Passage) -> bool:
     return returned.document == sent.document and sent.start <= returned.start and returned.end <= sent.end
 
 
+class _Asked(NamedTuple):
+    """A question with its needs, no white space at the ends of passages, and the needs where restatements count too."""
+
+    question: Question
+    needs: tuple[Need, ...]
+    lenient: tuple[Need, ...]
+
+
+def _asked(corpus: Corpus) -> list[_Asked]:
+    """The questions of a corpus, made ready once."""
+
+    def ready(question: Question) -> _Asked:
+        needs, also = (
+            tuple(tuple(map(corpus.trimmed, need)) for need in group) for group in (question.needs, question.also)
+        )
+        lenient = tuple(need + more for need, more in zip(needs, also or ((),) * len(needs), strict=True))
+        return _Asked(question, needs, lenient)
+
+    return corpus.keep("asked", lambda: [ready(question) for question in corpus.questions])
+
+
 class _Judge:
     """Measures questions against one index. What does not depend on the ranking is found once for all of them."""
 
@@ -206,31 +231,23 @@ class _Judge:
         self.index = index
         self.read_ends = read_ends
         self.length = solid_length(index.corpus)
+        self.words = word_length(index.corpus)
 
-    def result(self, question: Question, order: Ints) -> Result:
+    def result(self, asked: _Asked, order: Ints) -> Result:
         """The measures of one question; `order` holds the chunks by descending score."""
-        index = self.index
-        asked = self._trimmed(question)
-        also = asked.also or ((),) * len(asked.needs)
-        lenient_needs = tuple(need + more for need, more in zip(asked.needs, also, strict=True))
+        index, question = self.index, asked.question
         spans = walk(order, index.returned, index.config.repeats)
-        sent = sending(index, spans, [passage for need in lenient_needs for passage in need])
+        sent = sending(index, spans, [passage for need in asked.lenient for passage in need])
         ranks = [sent.rank(need) for need in asked.needs]
         rank = question_rank(ranks)
         return Result(
-            question, rank, question_rank([sent.rank(need) for need in lenient_needs]),
+            question, rank, question_rank([sent.rank(need) for need in asked.lenient]),
             self._reason(asked, rank, ranks, sent), cover(asked.needs, sent.spans, self.length), self._ideal(asked),
-            sent.spans, sent.taken, sent.words, distinct_words(index.corpus, sent.spans), sent.tokens,
+            sent.spans, sent.taken, sent.words, total(union(sent.spans), self.words), sent.tokens,
             self._phrase_rank(question, spans),
         )  # fmt: skip
 
-    def _trimmed(self, question: Question) -> Question:
-        """The question with passages that have no white space at their ends."""
-        trim = self.index.trimmed
-        needs, also = (tuple(tuple(map(trim, need)) for need in group) for group in (question.needs, question.also))
-        return replace(question, needs=needs, also=also)
-
-    def _reason(self, question: Question, rank: int | None, ranks: list[int | None], sent: Sending) -> str:
+    def _reason(self, question: _Asked, rank: int | None, ranks: list[int | None], sent: Sending) -> str:
         if rank is None:
             return "split"
         if rank <= sent.taken:
@@ -246,15 +263,18 @@ class _Judge:
     def _read(self, passage: Passage) -> bool:
         """Whether a chunk that returns the passage whole had any of it read by the model."""
         index = self.index
-        mine = index.documents == index.numbers[passage.document]
-        rows = mine if index.merges else np.isin(index.returned, index.holding(passage))
+        rows = index.documents == index.numbers[passage.document]
+        if not index.merges:
+            returns = np.zeros(len(index.spans), bool)
+            returns[index.holding(passage)] = True
+            rows = returns[index.returned]
         read = np.minimum(self.read_ends[rows], passage.end) > np.maximum(index.starts[rows], passage.start)
         return bool(read.any())
 
-    def _ideal(self, question: Question) -> float:
-        names = {passage.document for need in question.needs for passage in need}
-        rows = np.flatnonzero(np.isin(self.index.span_documents, [self.index.numbers[name] for name in names]))
-        return ideal_precision(question.needs, [self.index.spans[row] for row in rows.tolist()], self.length)
+    def _ideal(self, question: _Asked) -> float:
+        index = self.index
+        near = {row for need in question.needs for passage in need for row in index.sharing(passage).tolist()}
+        return ideal_precision(question.needs, [index.spans[row] for row in sorted(near)], self.length)
 
     def _phrase_rank(self, question: Question, spans: Ints) -> int | None:
         """The place of the first span of the answering section that contains the answering phrase."""

@@ -9,13 +9,14 @@ import pytest
 
 from chunking.measures import (
     cover,
-    distinct_words,
     ideal_precision,
     phrase_hit,
     question_rank,
     raw_length,
     solid_length,
+    total,
     union,
+    word_length,
     words_of,
 )
 from chunking.pack import pack
@@ -118,8 +119,8 @@ def test_distinct_words_count_each_place_once() -> None:
     corpus = Corpus((Document("a", "one two three"), Document("b", "one two three")))
     sent = (*spans((0, 7), (4, 13)), *spans((0, 7), document="b"))
     assert [words_of(corpus.by_id[span.document], span.start, span.end) for span in sent] == [2, 2, 2]
-    assert distinct_words(corpus, sent) == 3 + 2
-    assert distinct_words(corpus, ()) == 0
+    assert total(union(sent), word_length(corpus)) == 3 + 2
+    assert total(union(()), word_length(corpus)) == 0
 
 
 @pytest.mark.parametrize(("ranks", "expected"), [([3], 3), ([1, 7, 2], 7), ([1, None], None), ([None], None)])
