@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -91,6 +91,16 @@ class Trial:
         return self.mean(result.rank is None for result in self.results)
 
     @property
+    def whole_share(self) -> float:
+        """The ceiling of any search: the share of questions that are not split."""
+        return 1 - self.split_share
+
+    @property
+    def read_share(self) -> float:
+        """The ceiling of this model: the share of questions that are neither split nor missed as truncated."""
+        return self.mean(result.reason not in ("split", "truncated") for result in self.results)
+
+    @property
     def truncated_chunks(self) -> int:
         """Chunks that the model did not read to their end."""
         return int((self.read_ends < self.index.ends).sum())
@@ -129,6 +139,24 @@ class Found:
     read_end: int
 
 
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """An index with its chunks ranked for every question, (q, n): what trials that only send more or less share."""
+
+    index: Index
+    embedder: str
+    orders: Ints
+    read_ends: Ints
+    unread_chunks: int
+
+    def trial(self, config: Config) -> Trial:
+        """The trial of a configuration that differs from the index's at most in k, budget and repeats."""
+        index = self.index if self.index.config == config else replace(self.index, config=config)
+        judge = _Judge(index, self.read_ends)
+        results = tuple(judge.result(*pair) for pair in zip(_asked(index.corpus), self.orders, strict=True))
+        return Trial(config, self.embedder, index, results, self.read_ends, self.unread_chunks)
+
+
 def run(
     corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
 ) -> Trial:
@@ -137,6 +165,13 @@ def run(
     `index` may be given where it was built before for the same corpus and configuration; `describe` is asked for the
     sentences of contextual context.
     """
+    return ranked(corpus, config, embed, index, describe).trial(config)
+
+
+def ranked(
+    corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
+) -> Ranked:
+    """The chunks of a configuration ranked for the corpus's questions: all of a trial but how much is sent."""
     if not corpus.questions:
         raise ValueError("a trial needs questions, and this corpus has none")
     index = index or build(corpus, config, embed, describe=describe)
@@ -145,10 +180,8 @@ def run(
     vectors = vectors_of(index, embed)
     scores = _scores(index, [question.text for question in corpus.questions], embed, vectors)
     read_ends = read_by(index, embed)
-    judge = _Judge(index, read_ends)
-    results = tuple(judge.result(asked, row) for asked, row in zip(_asked(corpus), rank(scores), strict=True))
     missing = 0 if vectors is None else int((~vectors.any(axis=1)).sum())
-    return Trial(config, embed.name, index, results, read_ends, missing)
+    return Ranked(index, embed.name, rank(scores), read_ends, missing)
 
 
 def scores_of(index: Index, questions: Sequence[str], embed: Embed) -> Scores:
