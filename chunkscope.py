@@ -28,7 +28,7 @@ from chunking.registry import STRATEGIES, Choice, Parameter, missing, strategy_n
 from chunking.study import Study, record, trial_id, trial_object
 from chunking.summaries import NAMES, arms
 from chunking.sweep import AXES, Plan, plan, setting, sweep, values_of
-from chunking.table import table
+from chunking.table import MEASURES, check_measures, table
 from chunking.types import Corpus, Describe, Embed, TokenSpans
 
 
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     sweeping.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES",
                           help=f"low:high:step or a,b,c; a setting, strategy, or one of {', '.join(AXES)}; may be given more than once")  # fmt: skip
     sweeping.add_argument("--measure", action="append", metavar="NAME",
-                          help="a column of the table, any figure of the CSV file (default hit_rate); may be given more than once")  # fmt: skip
+                          help=f"a column of the table (default hit_rate); may be given more than once; one of {', '.join(MEASURES)}")  # fmt: skip
     sweeping.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
     sweeping.add_argument("--budget", type=int, default=800, metavar="WORDS",
                           help="each setting is measured a second time where as many spans are sent as this many words hold (default 800)")  # fmt: skip
@@ -244,6 +244,8 @@ def _corpus(options: argparse.Namespace) -> Corpus:
 def _sweep(options: argparse.Namespace) -> None:
     from data.studies import read_study, versions, write_csv, write_study
 
+    measures = options.measure or ["hit_rate"]
+    check_measures(measures)
     planned = _plan(options)
     _say([f"left out: {sentence}" for sentence in planned.refused])
     corpus = _corpus(options)
@@ -281,7 +283,7 @@ def _sweep(options: argparse.Namespace) -> None:
         if options.json:
             _print_json({**study.to_object(), "trials": done})
         else:
-            print("\n".join(table(done, options.measure or ["hit_rate"])))
+            print("\n".join(table(done, measures)))
 
 
 def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, embed: Embed) -> None:

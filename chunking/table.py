@@ -11,6 +11,11 @@ from chunking.sweep import alike
 #: Measures that are shares, shown in percent.
 SHARES = ("hit_rate", "lenient_hit_rate", "split_share", "whole_share", "read_share", "coverage", "precision", "iou",
           "ideal_precision", "repeated_words", "unread_share")  # fmt: skip
+#: Measures that do not depend on how much is sent.
+_OF_THE_CUT = ("questions", "chunks", "words_per_chunk", "words_per_chunk_spread", "repeated_words", "split_share",
+               "whole_share", "ideal_precision", "truncated_chunks", "unread_chunks", "unread_share", "mean_reciprocal_rank")  # fmt: skip
+MEASURES = (*_OF_THE_CUT, "hit_rate", "lenient_hit_rate", "read_share", "coverage", "precision", "iou", "words_sent",
+            "distinct_words_sent", "tokens_sent")  # fmt: skip
 _LEFT_OUT = ("settings", "k", "budget", "embedder", "chat")  # of a configuration, in the names of settings
 
 
@@ -20,6 +25,7 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
     Columns that are alike in all trials are left out. Up to two amounts that are sent stand side by side, more of them
     below each other. ValueError where a measure is not one.
     """
+    check_measures(measures)
     amounts = list(dict.fromkeys(map(_amount, records)))
     names = _names(records)
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -29,7 +35,8 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
         row |= {} if beside else {"sent": _amount(one)}
         row |= {"chunks": str(one["chunks"]), "words/chunk": f"{one['words_per_chunk']:.1f}",
                 "whole": shown(one, "whole_share"), _beside("read", one, beside): shown(one, "read_share")}  # fmt: skip
-        row |= {_beside(measure, one, beside): _with_interval(one, measure) for measure in measures}
+        for measure in measures:
+            row[_beside(measure, one, beside and measure not in _OF_THE_CUT)] = _with_interval(one, measure)
         row[_beside("words", one, beside)] = shown(one, "words_sent")
     return [*_aligned(list(rows.values())), *identical(records)]
 
@@ -46,12 +53,18 @@ def identical(records: Sequence[Record]) -> list[str]:
     return [f"{' and '.join(group)} cut identically" for group in alike(pairs)]
 
 
+def check_measures(measures: Sequence[str]) -> None:
+    """ValueError where one of them is not a measure."""
+    for measure in measures:
+        if measure not in MEASURES:
+            raise ValueError(f"measure must be one of {', '.join(MEASURES)}, got {measure!r}")
+
+
 def shown(record: Record, measure: str) -> str:
-    """A figure as people read it: shares in percent. ValueError where the measure is not one."""
-    value = record.get(measure)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        known = ", ".join(name for name, one in record.items() if isinstance(one, int | float))
-        raise ValueError(f"measure must be one of {known}, got {measure!r}")
+    """A figure as people read it: shares in percent, '' where it is not known."""
+    value = record[measure]
+    if value is None:
+        return ""
     return f"{100 * value:.1f}%" if measure in SHARES else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -77,7 +90,9 @@ def _names(records: Sequence[Record]) -> list[dict[str, str]]:
     """What tells each trial's setting from the others', by name; of a single setting, its strategy."""
     settings = [_setting(one) for one in records]
     every = list(dict.fromkeys(name for setting in settings for name in setting))
-    telling = [name for name in every if len({setting.get(name) for setting in settings}) > 1] or ["strategy"]
+    telling = [name for name in every if len({setting[name] for setting in settings if name in setting}) > 1] or [
+        "strategy"
+    ]
     return [{name: setting[name] for name in telling if name in setting} for setting in settings]
 
 
