@@ -168,17 +168,22 @@ def _intervals(trial: Trial) -> dict[str, list[float]]:
 
 @dataclass
 class Study:
-    """Trials on one corpus, by id in order of measuring; hashes by id of documents and questions; versions by name."""
+    """Trials on one corpus, by id in order of measuring; hashes by id of documents and questions; versions by name.
+
+    `clusters` names the document of each question: what a comparison of two trials needs beside their results.
+    """
 
     documents: dict[str, str]
     questions: dict[str, str]
+    clusters: dict[str, str]
     versions: dict[str, str]
     trials: dict[str, Record] = field(default_factory=dict)
 
     @classmethod
     def of(cls, corpus: Corpus, versions: Mapping[str, str]) -> Study:
         """A study without trials."""
-        return cls(document_hashes(corpus), question_hashes(corpus), dict(versions))
+        clusters = {question.id: question.document for question in corpus.questions}
+        return cls(document_hashes(corpus), question_hashes(corpus), clusters, dict(versions))
 
     def add(self, trial: Record) -> None:
         """Takes a trial's record in; one of the same id is replaced."""
@@ -197,7 +202,7 @@ class Study:
     def to_object(self) -> dict[str, Any]:
         """The study as plain values for JSON."""
         return {"format": FORMAT, "seeds": SEEDS, "versions": self.versions, "documents": self.documents,
-                "questions": self.questions, "trials": list(self.trials.values())}  # fmt: skip
+                "questions": self.questions, "clusters": self.clusters, "trials": list(self.trials.values())}  # fmt: skip
 
     @classmethod
     def from_object(cls, value: Any) -> Study:
@@ -209,13 +214,13 @@ class Study:
                 f"a study must have format {FORMAT} or less, got {value['format']}: a newer Chunkscope wrote it"
             )
         try:
-            study = cls(dict(value["documents"]), dict(value["questions"]), dict(value["versions"]))
+            study = cls(*(dict(value[name]) for name in ("documents", "questions", "clusters", "versions")))
             for one in value["trials"]:
                 config_of(one["config"])
                 study.add(one)
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"a study must have documents, questions, versions and trials with ids, and this lacks {error}"
+                f"a study must have documents, questions, clusters, versions and trials with ids, and this lacks {error}"
             ) from error
         return study
 

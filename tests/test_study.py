@@ -46,6 +46,7 @@ def test_a_study_goes_through_a_file_and_back(tmp_path: Path) -> None:
     again = read_study(tmp_path / "s.json")
     assert again.to_object() == json.loads(json.dumps(study.to_object()))
     assert again.changes(CORPUS, {"engine": "1"}) == ([], [])
+    assert again.clusters == {"q1": "tanks.md", "q2": "birds.txt"}
     assert [file.name for file in tmp_path.iterdir()] == ["s.json"]
 
 
@@ -119,10 +120,10 @@ def test_what_differs_is_named() -> None:
         ("{", "Expecting property name"),
         ("[]", "a study must be a JSON object with a format, as sweep --study writes it"),
         (json.dumps({"format": FORMAT + 1}), "a newer Chunkscope wrote it"),
-        (json.dumps({"format": 1, "documents": {}, "questions": {}, "versions": {}}), "this lacks 'trials'"),
-        (json.dumps({"format": 1, "documents": {}, "questions": {}, "versions": {}, "trials": [{"id": "x", "config": {"strategy": "fixed"}}]}),
+        (json.dumps({"format": 1, "documents": {}, "questions": {}, "clusters": {}, "versions": {}}), "this lacks 'trials'"),
+        (json.dumps({"format": 1, "documents": {}, "questions": {}, "clusters": {}, "versions": {}, "trials": [{"id": "x", "config": {"strategy": "fixed"}}]}),
          "a configuration must have a strategy"),
-        (json.dumps({"format": 1, "documents": {}, "questions": {}, "versions": {},
+        (json.dumps({"format": 1, "documents": {}, "questions": {}, "clusters": {}, "versions": {},
                      "trials": [{"config": config_object(CONFIGS[0])}]}), "this lacks 'id'"),
     ],
 )  # fmt: skip
