@@ -16,6 +16,7 @@ _OF_THE_CUT = ("questions", "chunks", "words_per_chunk", "words_per_chunk_spread
                "whole_share", "ideal_precision", "truncated_chunks", "unread_chunks", "unread_share", "mean_reciprocal_rank")  # fmt: skip
 MEASURES = (*_OF_THE_CUT, "hit_rate", "lenient_hit_rate", "read_share", "coverage", "precision", "iou", "words_sent",
             "distinct_words_sent", "tokens_sent")  # fmt: skip
+_NO_CUT = ("context", "pooling", "search", "repeats")  # what never moves a cut
 _LEFT_OUT = ("settings", "k", "budget", "embedder", "chat")  # of a configuration, in the names of settings
 
 
@@ -27,7 +28,7 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
     """
     check_measures(measures)
     amounts = list(dict.fromkeys(map(_amount, records)))
-    names = _names(records)
+    names = _telling([_setting(one) for one in records])
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     for one, name in zip(records, names, strict=True):
         beside = len(amounts) <= 2
@@ -46,10 +47,9 @@ def identical(records: Sequence[Record]) -> list[str]:
 
     Example: size 600 and size 650 cut identically
     """
-    named = zip(_names(records), records, strict=True)
-    pairs = [
-        (", ".join(f"{key} {value}" for key, value in name.items()), (one["arm"], one["cut"])) for name, one in named
-    ]
+    cuts = [{name: text for name, text in _setting(one).items() if name not in _NO_CUT} for one in records]
+    named = (", ".join(f"{key} {value}" for key, value in name.items()) for name in _telling(cuts))
+    pairs = zip(named, (one["cut"] for one in records), strict=True)
     return [f"{' and '.join(group)} cut identically" for group in alike(pairs)]
 
 
@@ -86,9 +86,8 @@ def _beside(name: str, record: Record, beside: bool) -> str:
     return f"{name} {_amount(record)}" if beside else name
 
 
-def _names(records: Sequence[Record]) -> list[dict[str, str]]:
-    """What tells each trial's setting from the others', by name; of a single setting, its strategy."""
-    settings = [_setting(one) for one in records]
+def _telling(settings: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Of each setting what tells it from the others, by name; of a single one, its strategy."""
     every = list(dict.fromkeys(name for setting in settings for name in setting))
     telling = [name for name in every if len({setting[name] for setting in settings if name in setting}) > 1] or [
         "strategy"

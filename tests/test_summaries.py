@@ -94,3 +94,16 @@ def test_every_passage_of_the_bundled_posts_is_found_again() -> None:
     for before, after in zip(kept.questions, removed.questions, strict=True):
         assert texts(kept, before) == texts(removed, after)
     assert all("Key takeaways" not in [head.title for head in headings(document)] for document in removed.documents)
+
+
+def test_a_summary_within_a_summary_is_cut_out_with_it() -> None:
+    assert cut_out("# T\n\nText.\n\n## Conclusion\n\nSo.\n\n### In short\n\nSo.\n\n## More\n\nText.") == [
+        "## Conclusion\n\nSo.\n\n### In short\n\nSo.\n\n"
+    ]
+
+
+def test_a_passage_that_only_reaches_into_a_summary_is_in_it() -> None:
+    before = Question("q", "Full?", ((passage("tank is full.\n\n## Summary"),),))
+    beside = Question("r", "Full?", ((passage("The blue tank is full.\n\n"),),))
+    behind = Question("s", "Not?", ((passage("is not.\n\n## Pumps"),),))
+    assert arms(Corpus((DOCUMENT,), (before, beside, behind))).left_out == (before, behind)

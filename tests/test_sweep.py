@@ -194,6 +194,11 @@ class TestIdenticalCuts:
         ]
         assert identical(records) == ["size 8 and size 9 cut identically"]
 
+    def test_what_never_moves_a_cut_is_not_news(self) -> None:
+        embed = BagOfWords()
+        configs = plan(["fixed"], {}, {"size": [2, 4], "search": ["dense", "keyword"]}).configs
+        assert identical([record(trial, embed) for trial in sweep(CORPUS, configs, embed)]) == []
+
 
 class TestTable:
     def lines(self, varied: dict, *measures: str) -> list[str]:
