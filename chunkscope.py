@@ -25,7 +25,7 @@ from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble,
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Parameter, missing, strategy_named
-from chunking.study import Study, record, trial_id, trial_object
+from chunking.study import Record, Study, record, trial_id, trial_object
 from chunking.summaries import NAMES, arms
 from chunking.sweep import AXES, Plan, plan, setting, sweep, values_of
 from chunking.table import MEASURES, check_measures, table
@@ -242,22 +242,12 @@ def _corpus(options: argparse.Namespace) -> Corpus:
 
 
 def _sweep(options: argparse.Namespace) -> None:
-    from data.studies import read_study, versions, write_csv, write_study
-
     measures = options.measure or ["hit_rate"]
     check_measures(measures)
     planned = _plan(options)
     _say([f"left out: {sentence}" for sentence in planned.refused])
     corpus = _corpus(options)
-    study = Study.of(corpus, versions())
-    if options.study and options.study.exists():
-        study = read_study(options.study)
-        content, other = study.changes(corpus, versions())
-        if content:
-            raise ValueError(
-                f"{options.study} was measured on something else ({'; '.join(content)}): name another file"
-            )
-        _say([f"{options.study} was measured with other versions: {line}" for line in other])
+    study = _study(options, corpus)
     embed = _embedder(options.embedder, _prefixes(options))
     wanted = [
         (arm, part, config, trial_id(part, config, embed.identity))
@@ -268,22 +258,48 @@ def _sweep(options: argparse.Namespace) -> None:
         _measure(wanted, study, embed)
     finally:  # also where it was stopped or the model failed: what is measured is kept
         done = [study.trials[key] for *_, key in wanted if key in study.trials]
-        if len(done) < len(wanted):
-            again = (
-                f"the same command measures the rest, {options.study} has these"
-                if options.study
-                else "with --study FILE they would be kept"
-            )
-            _say([f"{len(done)} of {len(wanted)} trials are measured; {again}"])
-        if options.study:
-            write_study(options.study, study)
-        if options.csv:
-            write_csv(options.csv, done)
-        _say([warning for warning in _warnings(embed) if warning not in before])
+        _say([*_rest(options, len(done), len(wanted)), *(one for one in _warnings(embed) if one not in before)])
+        _write(options, study, done)
         if options.json:
             _print_json({**study.to_object(), "trials": done})
         else:
             print("\n".join(table(done, measures)))
+
+
+def _study(options: argparse.Namespace, corpus: Corpus) -> Study:
+    """The study that is named, else a new one. ValueError where it could not be written or is one of something else."""
+    from data.studies import read_study, versions
+
+    for path in filter(None, (options.study, options.csv)):
+        if not path.parent.is_dir():
+            raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    if not options.study or not options.study.exists():
+        return Study.of(corpus, versions())
+    study = read_study(options.study)
+    content, other = study.changes(corpus, versions())
+    if content:
+        raise ValueError(f"{options.study} was measured on something else ({'; '.join(content)}): name another file")
+    _say([f"{options.study} was measured with other versions: {line}" for line in other])
+    return study
+
+
+def _rest(options: argparse.Namespace, done: int, wanted: int) -> list[str]:
+    """How a sweep that was stopped goes on; nothing where it was not."""
+    if done == wanted:
+        return []
+    kept = f"the same command measures the rest, {options.study} has these"
+    return [
+        f"{done} of {wanted} trials are measured; {kept if options.study else 'with --study FILE they would be kept'}"
+    ]
+
+
+def _write(options: argparse.Namespace, study: Study, done: Sequence[Record]) -> None:
+    from data.studies import write_csv, write_study
+
+    if options.study:
+        write_study(options.study, study)
+    if options.csv:
+        write_csv(options.csv, done)
 
 
 def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, embed: Embed) -> None:

@@ -29,11 +29,11 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
     check_measures(measures)
     amounts = list(dict.fromkeys(map(_amount, records)))
     names = _telling([_setting(one) for one in records])
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    beside = len(amounts) <= 2
+    rows: dict[str, dict[str, str]] = {}
     for one, name in zip(records, names, strict=True):
-        beside = len(amounts) <= 2
-        row = rows.setdefault((*name.items(), "" if beside else _amount(one)), dict(name))  # type: ignore[arg-type]
-        row |= {} if beside else {"sent": _amount(one)}
+        first = name if beside else {**name, "sent": _amount(one)}
+        row = rows.setdefault(str(first), dict(first))
         row |= {"chunks": str(one["chunks"]), "words/chunk": f"{one['words_per_chunk']:.1f}",
                 "whole": shown(one, "whole_share"), _beside("read", one, beside): shown(one, "read_share")}  # fmt: skip
         for measure in measures:

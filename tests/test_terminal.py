@@ -513,6 +513,7 @@ class TestSweep:
             (["--vary", "size=4:1:1"], "size must be low:high:step with a step above 0, got '4:1:1'"),
             (["--vary", "colour=red"], "no strategy of this sweep (fixed) has a setting 'colour'"),
             (["--measure", "hits"], "measure must be one of questions"),
+            (["--csv", "nowhere/s.csv"], "there is no folder nowhere for s.csv"),
             (["--vary", "strategy=fixt"], "strategy 'fixt' is not known: did you mean fixed?"),
         ],
     )
