@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,22 +115,27 @@ class Index:
         """Whether returned spans that overlap are sent as one."""
         return self.config.strategy in STRATEGIES and STRATEGIES[self.config.strategy].merges
 
-    def trimmed(self, passage: Passage) -> Passage:
-        """A passage without white space at its ends."""
-        text = self.corpus.by_id[passage.document].text[passage.start : passage.end]
-        start = passage.start + len(text) - len(text.lstrip())
-        return Passage(passage.document, start, start + len(text.strip()))
-
     def holding(self, passage: Passage) -> Ints:
         """The returned spans that contain a passage whole, by number."""
-        return np.flatnonzero(
-            (self.span_documents == self.numbers[passage.document])
-            & (self.span_starts <= passage.start) & (self.span_ends >= passage.end)
-        )  # fmt: skip
+        mine = self._spans_of[self.numbers[passage.document]]
+        whole = (self.span_starts[mine] <= passage.start) & (self.span_ends[mine] >= passage.end)
+        return mine.start + whole.nonzero()[0]
+
+    def sharing(self, passage: Passage) -> Ints:
+        """The returned spans that share a character with a passage, by number."""
+        mine = self._spans_of[self.numbers[passage.document]]
+        near = (self.span_starts[mine] < passage.end) & (self.span_ends[mine] > passage.start)
+        return mine.start + near.nonzero()[0]
+
+    @cached_property
+    def _spans_of(self) -> list[slice]:
+        """Where the returned spans of each document are listed."""
+        first = np.searchsorted(self.span_documents, np.arange(len(self.corpus.documents) + 1)).tolist()
+        return [slice(*pair) for pair in pairwise(first)]
 
     def holds(self, passage: Passage) -> bool:
         """Whether a passage, white space at its ends aside, is whole in something that could be sent; if not, it is split."""
-        passage = self.trimmed(passage)
+        passage = self.corpus.trimmed(passage)
         if not self.merges:
             return len(self.holding(passage)) > 0
         starts, ends = self._merged
