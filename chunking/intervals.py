@@ -10,6 +10,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from chunking.types import Ints
+
+Floats = NDArray[np.float64]
+
 _Z = 1.959963984540054  # the standard normal's 97.5% point
 _DRAWS = 4000
 ENOUGH_DOCUMENTS = 10
@@ -36,16 +40,42 @@ def interval(values: Sequence[float], documents: Sequence[str], rate: bool) -> I
     if not len(values):
         raise ValueError("an interval needs at least one question, got none")
     data = np.asarray(values, float)
-    names, cluster = np.unique(np.asarray(documents), return_inverse=True)
-    if len(names) >= ENOUGH_DOCUMENTS:
-        sums = np.bincount(cluster, data).astype(float)
-        counts = np.bincount(cluster).astype(float)
-        low, high = _bootstrap(sums, counts)
-        if low < high or not rate:
-            return Interval(low, high, "documents resampled", False)
-    if rate:
+    units, clustered = units_of(documents)
+    found = resampled_interval(data, units, clustered)
+    if rate and not (clustered and found.low < found.high):
         return Interval(*wilson(float(data.sum()), len(data)), "Wilson", True)
-    return Interval(*_bootstrap(data, np.ones(len(data))), "questions resampled", True)
+    return found
+
+
+def units_of(documents: Sequence[str]) -> tuple[Ints, bool]:
+    """The unit that each question is resampled with, (n,), and whether units are documents.
+
+    Documents where at least ten carry questions, otherwise the questions themselves.
+    """
+    names, cluster = np.unique(np.asarray(documents), return_inverse=True)
+    enough = len(names) >= ENOUGH_DOCUMENTS
+    return (cluster if enough else np.arange(len(documents))), enough
+
+
+def resampled_interval(values: Floats, units: Ints, clustered: bool) -> Interval:
+    """The bootstrap interval of the mean of per-question values over their units."""
+    low, high = np.quantile(resampled_means(values, units), (0.025, 0.975)).tolist()
+    return Interval(low, high, "documents resampled" if clustered else "questions resampled", not clustered)
+
+
+def resampled_means(values: Floats, units: Ints) -> Floats:
+    """The mean of per-question values in each resample of their units: (n,) -> (draws,), (n, m) -> (draws, m)."""
+    counts = np.bincount(units).astype(float)
+    sums = unit_sums(values, units)
+    drawn = _weights(len(counts))
+    return ((drawn @ sums).T / (drawn @ counts)).T
+
+
+def unit_sums(values: Floats, units: Ints) -> Floats:
+    """Per-question values summed over each unit: (n,) -> (units,), (n, m) -> (units, m)."""
+    sums = np.zeros((int(units.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, units, values)
+    return sums
 
 
 def wilson(hits: float, n: int) -> tuple[float, float]:
@@ -56,14 +86,7 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def _bootstrap(sums: NDArray[np.float64], counts: NDArray[np.float64]) -> tuple[float, float]:
-    weights = _weights(len(sums))
-    means = (weights @ sums) / (weights @ counts)
-    low, high = np.quantile(means, (0.025, 0.975))
-    return float(low), float(high)
-
-
 @lru_cache(maxsize=32)
-def _weights(n: int) -> NDArray[np.float64]:
+def _weights(n: int) -> Floats:
     """How often each of n units is drawn in each resample, (draws, n); the same draws every time."""
     return np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), size=_DRAWS).astype(float)
