@@ -48,6 +48,7 @@ class Result:
     distinct_words: int
     tokens_sent: int | None
     phrase_rank: int | None
+    words_needed: int | None  # the smallest budget under which it is hit; None where there is none
 
     @property
     def hit(self) -> bool:
@@ -221,7 +222,7 @@ class _Judge:
             question, rank, question_rank([sent.rank(need) for need in lenient_needs]),
             self._reason(asked, rank, ranks, sent), cover(asked.needs, sent.spans, self.length), self._ideal(asked),
             sent.spans, sent.taken, sent.words, distinct_words(index.corpus, sent.spans), sent.tokens,
-            self._phrase_rank(question, spans),
+            self._phrase_rank(question, spans), question_rank([sent.cost(need) for need in asked.needs]),
         )  # fmt: skip
 
     def _trimmed(self, question: Question) -> Question:
