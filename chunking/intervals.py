@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from chunking.types import Ints
 Floats = NDArray[np.float64]
 
 _Z = 1.959963984540054  # the standard normal's 97.5% point
+ONE_SIDED = 1.6448536269514722  # and its 95% point
 _DRAWS = 4000
 ENOUGH_DOCUMENTS = 10
 
@@ -59,8 +61,29 @@ def units_of(documents: Sequence[str]) -> tuple[Ints, bool]:
 
 def resampled_interval(values: Floats, units: Ints, clustered: bool) -> Interval:
     """The bootstrap interval of the mean of per-question values over their units."""
-    low, high = np.quantile(resampled_means(values, units), (0.025, 0.975)).tolist()
+    outside = tail(0.025, int(units.max()) + 1)
+    low, high = np.quantile(resampled_means(values, units), (outside, 1 - outside)).tolist()
     return Interval(low, high, "documents resampled" if clustered else "questions resampled", not clustered)
+
+
+def tail(share: float, units: int) -> float:
+    """The share of resamples to leave outside a bound so that about `share` of such bounds are wrong.
+
+    Resampling few units understates the spread: the expanded percentile interval (Hesterberg 2015).
+    Example: 0.025 of 23 units -> 0.017
+    """
+    if units < 2:
+        return share
+    from scipy.special import ndtr, ndtri
+
+    return float(ndtr(widened(ndtri(share), units)))
+
+
+def widened(deviate: Any, units: int) -> Any:
+    """A normal deviate as Student's t has it for so many units, times the bootstrap's own shortfall."""
+    from scipy.special import ndtr, stdtrit
+
+    return sqrt(units / (units - 1)) * stdtrit(units - 1, ndtr(deviate))
 
 
 def resampled_means(values: Floats, units: Ints) -> Floats:
@@ -78,11 +101,11 @@ def unit_sums(values: Floats, units: Ints) -> Floats:
     return sums
 
 
-def wilson(hits: float, n: int) -> tuple[float, float]:
+def wilson(hits: float, n: int, z: float = _Z) -> tuple[float, float]:
     """Wilson's score interval of a rate (Wilson, 1927). Example: 16 of 16 -> 0.806, 1.0"""
     rate = hits / n
-    middle = (rate + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z * sqrt(rate * (1 - rate) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
+    middle = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
