@@ -47,7 +47,7 @@ class Forensics:
 
 
 def in_words(found: Forensics, index: Index) -> str:
-    """Forensics in a sentence or two. Example: Cut once: ... Overlap 8 words would keep it whole."""
+    """Forensics in a sentence or two. Example: Cut once: ... An overlap of 8 words would keep it whole."""
     times = {1: "once", 2: "twice"}.get(len(found.cuts), f"{len(found.cuts)} times")
     where = f"Cut {times}: the best chunks hold its first {_words(found.words_before)} and its last {_words(found.words_after)}."
     if not found.remedies:
@@ -67,9 +67,11 @@ def _words(count: int) -> str:
 
 
 def _remedy(remedy: Remedy, unit: str) -> str:
-    unit = {"window": "sentences", "size_bytes": ""}.get(remedy.setting, unit)
-    name = {"sizes": "largest size", "size_bytes": "size in bytes"}.get(remedy.setting, remedy.setting)
-    return f"{name} {remedy.value:,} {unit}".strip()
+    unit = {"window": "sentences", "size_bytes": "bytes"}.get(remedy.setting, unit)
+    name = {"overlap": "an overlap", "sizes": "a largest size", "size_bytes": "a size"}.get(
+        remedy.setting, f"a {remedy.setting}"
+    )
+    return f"{name} of {remedy.value:,} {unit if remedy.value != 1 else unit.removesuffix('s')}"
 
 
 def split_passages(index: Index, question: Question) -> tuple[Passage, ...]:
@@ -171,8 +173,9 @@ class _Trial:
 
     def nearest(self, name: str, sizes: Iterable[int]) -> list[int]:
         """The sizes that go with the other settings, nearest to the present one first, no more than may be tried."""
-        present = self._present(name)
-        least = max(self.values.get("overlap", 0) + 1, self.values.get("child", 1))
+        present, own = self._present(name), self.values[name]
+        others = own[:-1] if isinstance(own, tuple) else ()
+        least = max(self.values.get("overlap", 0) + 1, self.values.get("child", 1), *(size + 1 for size in others))
         near = sorted(
             (size for size in sizes if size >= least and size != present), key=lambda size: (abs(size - present), size)
         )
