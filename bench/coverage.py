@@ -47,7 +47,7 @@ class Tally:
     def bias(self, title: str, errors: Sequence[float], most: float | None = None) -> None:
         """Prints a mean error in points; with `most` it is held to no more than that upwards."""
         mean, error = 100 * float(np.mean(errors)), 200 * float(np.std(errors)) / len(errors) ** 0.5
-        good = most is None or mean <= most + error
+        good = most is None or mean <= most + 1 + error
         wanted = "" if most is None else f"at most {most:+.0f}"
         print(
             f"  {title:58} {mean:+7.1f} ± {error:.1f}   {wanted:13} {'' if most is None else 'ok' if good else 'off'}"
