@@ -9,7 +9,7 @@ import numpy as np
 
 from chunking.comparing import MEASURES, Measure, check_same_questions, documents, values
 from chunking.experiment import Trial
-from chunking.intervals import Floats, Interval, resampled_interval, resampled_means, units_of, widened
+from chunking.intervals import Floats, Interval, percentiles, resampled_means, units_of, widened
 from chunking.types import Ints
 
 _FOLDS = 5
@@ -99,7 +99,8 @@ def held_out(table: Floats, documents: Sequence[str]) -> HeldOut | None:
         return None
     kept = np.mean([_crossed(table, fold[cluster]) for fold in _folds(len(names))], axis=0)
     mean, winner = float(kept.mean()), table[:, int(table.mean(axis=0).argmax())]
-    own = resampled_interval(winner, *units_of(documents))
+    units, clustered = units_of(documents)
+    own = percentiles(resampled_means(winner, units), units, clustered)
     shift, least, most = mean - float(winner.mean()), float(table.min()), float(table.max())
     low, high = (min(max(bound + shift, least), most) for bound in (own.low, own.high))
     return HeldOut(mean, replace(own, low=low, high=high))

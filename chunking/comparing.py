@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from chunking.experiment import Result, Trial
-from chunking.intervals import ONE_SIDED, Floats, resampled_interval, resampled_means, tail, unit_sums, units_of, wilson
+from chunking.intervals import ONE_SIDED, Floats, percentiles, resampled_means, tail, unit_sums, units_of, wilson
 from chunking.types import Ints
 
 _CHANCE = 0.05  # what a corrected p-value must not exceed for a difference to be told from chance
@@ -158,9 +158,10 @@ def difference(
         p, test = flip_p(unit_sums(gain, units)), f"sign flips by {'document' if clustered else 'question'}"
     else:
         p, test = mcnemar_p(won, lost), "McNemar, mid-p"
-    found = resampled_interval(gain, units, clustered)
+    resamples = resampled_means(gain, units)
+    found = percentiles(resamples, units, clustered)
     low, high, method = found.low, found.high, found.method
-    worst = float(np.quantile(resampled_means(gain, units), tail(0.05, int(units.max()) + 1)))
+    worst = float(np.quantile(resamples, tail(0.05, int(units.max()) + 1)))
     if measure.rate and not won + lost:
         high = wilson(0, len(gain))[1]
         low, worst, method = -high, -wilson(0, len(gain), ONE_SIDED)[1], "Wilson"

@@ -84,7 +84,7 @@ def needed_in_words(found: Difference) -> str:
 def _moved(found: Difference) -> str:
     won, lost = len(found.won), len(found.lost)
     if found.measure.rate:
-        return f"found {won or 'none'} more and lost {lost or 'none'} of {found.questions}"
+        return f"found {won or 'no'} more and lost {lost or 'none'} of {found.questions}"
     scale, unit = (1, "words") if found.measure.unit == "words" else (100, "points")
     mean, low, high = (_signed(scale * value) for value in (found.mean, found.low, found.high))
     return f"{found.measure.title} {mean} {unit} (95% interval {low} to {high})"

@@ -43,7 +43,7 @@ def interval(values: Sequence[float], documents: Sequence[str], rate: bool) -> I
         raise ValueError("an interval needs at least one question, got none")
     data = np.asarray(values, float)
     units, clustered = units_of(documents)
-    found = resampled_interval(data, units, clustered)
+    found = percentiles(resampled_means(data, units), units, clustered)
     if rate and not (clustered and found.low < found.high):
         return Interval(*wilson(float(data.sum()), len(data)), "Wilson", True)
     return found
@@ -59,10 +59,10 @@ def units_of(documents: Sequence[str]) -> tuple[Ints, bool]:
     return (cluster if enough else np.arange(len(documents))), enough
 
 
-def resampled_interval(values: Floats, units: Ints, clustered: bool) -> Interval:
-    """The bootstrap interval of the mean of per-question values over their units."""
+def percentiles(means: Floats, units: Ints, clustered: bool) -> Interval:
+    """The bootstrap interval of a mean from its resamples, (draws,)."""
     outside = tail(0.025, int(units.max()) + 1)
-    low, high = np.quantile(resampled_means(values, units), (outside, 1 - outside)).tolist()
+    low, high = np.quantile(means, (outside, 1 - outside)).tolist()
     return Interval(low, high, "documents resampled" if clustered else "questions resampled", not clustered)
 
 

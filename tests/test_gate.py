@@ -80,7 +80,7 @@ def test_what_is_sent_the_same_passes_however_few_questions_there_are() -> None:
     [
         ((11, 2, 40, 27), "found 11 more and lost 2 of 80; unlikely to be chance, p = 0.022"),
         ((3, 0, 40, 37), "found 3 more and lost none of 80; may be chance, p = 0.25"),
-        ((0, 1, 40, 39), "found none more and lost 1 of 80; may be chance, p = 1"),
+        ((0, 1, 40, 39), "found no more and lost 1 of 80; may be chance, p = 1"),
         ((20, 0, 40, 20), "found 20 more and lost none of 80; unlikely to be chance, p < 0.001"),
         ((0, 0, 40, 40), "found the same 40 of 80"),
     ],
