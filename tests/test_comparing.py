@@ -96,6 +96,10 @@ class TestFlips:
                                  vectorized=True, n_resamples=99_999, rng=1).pvalue  # fmt: skip
         assert flip_p(sums) == pytest.approx(drawn, abs=0.005)
 
+    def test_large_whole_numbers_are_drawn_too(self) -> None:
+        sums = np.random.default_rng(6).integers(-20_000, 30_000, 30).astype(float)
+        assert flip_p(sums) == flip_p(-sums) == pytest.approx(flip_p((sums / 100).round()), abs=0.02)
+
     def test_other_means_are_flipped_as_well(self) -> None:
         """Eleven documents that all gained: of 2,048 flips two are as far from 0."""
         gains = np.linspace(0.11, 0.53, 11)
