@@ -186,7 +186,7 @@ def flip_p(sums: Floats) -> float:
         return _exact_flip_p(parts.astype(np.int64), round(abs(float(sums.sum()))))
     from scipy.stats import permutation_test
 
-    parts = sums[np.abs(sums) > 1e-12] * (1 if sums.sum() >= 0 else -1)  # so that ours and theirs may change places
+    parts = sums[np.abs(sums) > 1e-12]
     if len(parts) < 2:
         return 1.0
     found = permutation_test((parts, np.zeros(len(parts))), lambda a, b, axis: (a - b).sum(axis), vectorized=True,
