@@ -313,7 +313,7 @@ def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, em
         for trial in sweep(corpus, [row[2] for row in rows], embed, partial(_describe, corpus, embed=embed)):
             study.add(record(trial, embed, arm))
             done += 1
-            _progress(done, len(missing), "measured")
+            _counted(f"measured {done} of {len(missing)}", done == len(missing))
 
 
 def _plan(options: argparse.Namespace) -> Plan:

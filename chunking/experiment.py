@@ -52,6 +52,7 @@ class Result:
     distinct_words: int
     tokens_sent: int | None
     phrase_rank: int | None
+    words_needed: int | None  # the smallest budget under which it is hit; None where there is none
 
     @property
     def hit(self) -> bool:
@@ -234,7 +235,7 @@ def asked(index: Index, question: Question, embed: Embed) -> Result:
     if not len(index):
         raise ValueError("a question needs text to be found in, and the documents of this corpus have none")
     order = rank(scores_of(index, [question.text], embed))[0]
-    return _Judge(index, read_by(index, embed)).result(question, order)
+    return _Judge(index, read_by(index, embed)).result(_ready(index.corpus, question), order)
 
 
 def _gives(index: Index, returned: Passage, sent: Passage) -> bool:
@@ -254,15 +255,15 @@ class _Asked(NamedTuple):
 
 def _asked(corpus: Corpus) -> list[_Asked]:
     """The questions of a corpus, made ready once."""
+    return corpus.keep("asked", lambda: [_ready(corpus, question) for question in corpus.questions])
 
-    def ready(question: Question) -> _Asked:
-        needs, also = (
-            tuple(tuple(map(corpus.trimmed, need)) for need in group) for group in (question.needs, question.also)
-        )
-        lenient = tuple(need + more for need, more in zip(needs, also or ((),) * len(needs), strict=True))
-        return _Asked(question, needs, lenient)
 
-    return corpus.keep("asked", lambda: [ready(question) for question in corpus.questions])
+def _ready(corpus: Corpus, question: Question) -> _Asked:
+    needs, also = (
+        tuple(tuple(map(corpus.trimmed, need)) for need in group) for group in (question.needs, question.also)
+    )
+    lenient = tuple(need + more for need, more in zip(needs, also or ((),) * len(needs), strict=True))
+    return _Asked(question, needs, lenient)
 
 
 class _Judge:
@@ -285,7 +286,7 @@ class _Judge:
             question, rank, question_rank([sent.rank(need) for need in asked.lenient]),
             self._reason(asked, rank, ranks, sent), cover(asked.needs, sent.spans, self.length), self._ideal(asked),
             sent.spans, sent.taken, sent.words, total(union(sent.spans), self.words), sent.tokens,
-            self._phrase_rank(question, spans),
+            self._phrase_rank(question, spans), question_rank([sent.cost(need) for need in asked.needs]),
         )  # fmt: skip
 
     def _reason(self, question: _Asked, rank: int | None, ranks: list[int | None], sent: Sending) -> str:

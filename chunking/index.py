@@ -136,22 +136,14 @@ class Index:
     def holds(self, passage: Passage) -> bool:
         """Whether a passage, white space at its ends aside, is whole in something that could be sent; if not, it is split."""
         passage = self.corpus.trimmed(passage)
-        if not self.merges:
-            return len(self.holding(passage)) > 0
-        starts, ends = self._merged
-        start, end = (
-            self.placed(np.array([self.numbers[passage.document]]), np.array([at]))
-            for at in (passage.start, passage.end)
-        )
-        return bool(((starts <= start) & (ends >= end)).any())
+        base = self.source.bases[self.numbers[passage.document]]
+        starts, ends = self.sendable
+        return bool(((starts <= base + passage.start) & (ends >= base + passage.end)).any())
 
     @cached_property
-    def _merged(self) -> tuple[Ints, Ints]:
-        """All returned spans merged where they overlap, in the joined documents."""
-        starts, ends = self.placed_spans
-        reach = np.maximum.accumulate(ends)
-        first = np.flatnonzero(np.append(True, starts[1:] >= reach[:-1]))
-        return starts[first], reach[np.append(first[1:], len(reach)) - 1]
+    def sendable(self) -> tuple[Ints, Ints]:
+        """Where what could be sent begins and ends in the joined documents: the returned spans, merged where they are."""
+        return merged(*self.placed_spans) if self.merges else self.placed_spans
 
     @cached_property
     def words(self) -> Ints:
@@ -294,6 +286,13 @@ def _prefixes(corpus: Corpus, chunks: Chunks, documents: Ints, context: str, des
         starts, ends = chunks.starts[rows] - bases[number], chunks.ends[rows] - bases[number]
         result += prefixes(document, Chunks(starts, ends, starts, ends, heads[rows]), context, describe)
     return result
+
+
+def merged(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Spans in order of start, merged where they overlap."""
+    reach = np.maximum.accumulate(ends)
+    first = np.flatnonzero(np.append(True, starts[1:] >= reach[:-1]))
+    return starts[first], reach[np.append(first[1:], len(reach)) - 1]
 
 
 def _covered(lengths: NDArray[np.int64], starts: Ints, ends: Ints) -> int:

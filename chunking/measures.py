@@ -130,7 +130,7 @@ def words_of(document: Document, start: int, end: int) -> int:
 
 
 def question_rank(ranks: Sequence[int | None]) -> int | None:
-    """The rank of a question from those of its needs: the largest; None where a need has none."""
+    """The rank of a question from those of its needs: the largest; None where a need has none. The same for words."""
     found = [rank for rank in ranks if rank is not None]
     return max(found) if len(found) == len(ranks) else None
 
