@@ -436,11 +436,11 @@ class TestSweep:
     ) -> None:
         study = folder / "s.json"
 
-        def stop(done: int, total: int, what: str) -> None:
-            if done == 4:
+        def stop(sentence: str, last: bool) -> None:
+            if sentence == "measured 4 of 6":
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(chunkscope, "_progress", stop)
+        monkeypatch.setattr(chunkscope, "_counted", stop)
         assert chunkscope.main(swept(folder, "--study", str(study), "--csv", str(folder / "s.csv"))) == 130
         out, err = capsys.readouterr()
         assert f"4 of 6 trials are measured; the same command measures the rest, {study} has these" in err
