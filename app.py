@@ -44,6 +44,8 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
         text_spot = st.container()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
+        if question:
+            st.page_link("pages/ask.py", label="Read the chunks that are sent", query_params=address.kept())
     with right:
         spots = Spots(st.container(key="cs_figures"), st.container(), st.container(key="cs_chart"), answer_spot,
                       st.container(key="cs_stores"))  # fmt: skip

@@ -14,7 +14,7 @@ from chunking.experiment import asked
 from chunking.index import Config, build
 from chunking.registry import STRATEGIES
 from data.bundled import bundled
-from pages.parts import resources
+from pages.parts import models, resources
 from tests.conftest import ROOT
 from tests.ollama_double import OllamaDouble
 from tests.test_pages import stand_in
@@ -27,7 +27,7 @@ EMBED = stand_in("minilm")
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
     st.cache_resource.clear()
     monkeypatch.setattr(resources, "open_embedder", stand_in)
-    monkeypatch.setattr(resources, "default_embedder_name", lambda *_: Choice("minilm", "The built-in one is used."))
+    monkeypatch.setattr(models, "default_embedder_name", lambda found: Choice("minilm", "The built-in one is used."))
     with OllamaDouble() as double:
         monkeypatch.setenv("OLLAMA_HOST", double.host)
         double.reply = lambda _: "So <b>it</b> is [2] [9].\nOr $x$ [1]."

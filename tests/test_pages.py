@@ -199,7 +199,10 @@ def test_straight_after_pinning_every_change_is_nought(address: dict[str, str]) 
 
 
 def test_a_typed_question_brings_back_chunks_with_their_places() -> None:
-    app = page(q="How does CLOCK choose what to throw out?")
+    app = page()
+    app.switch_page("pages/ask.py")
+    app.query_params["q"] = "How does CLOCK choose what to throw out?"
+    app.run()
     cards = [
         element.proto.body for element in app.get("html") if element.proto.body.startswith('<div class="cs-chunk"')
     ]

@@ -17,7 +17,7 @@ from chunking.experiment import Trial
 from chunking.index import Config
 from chunking.stops import Slider
 from pages.parts import controls
-from pages.parts.charts import Point, colour_of, fits, hit_rate_chart, point_of
+from pages.parts.charts import MARK, Point, colour_of, fits, hit_rate_chart, point_of
 from pages.parts.live import script
 
 _cursor = st.components.v2.component("chunkscope_cursor", js=script("cursor.js"))
@@ -82,5 +82,5 @@ def _measured(slider: Slider, points: Mapping[Config, Point]) -> dict[str, dict[
 def _packed(point: Point) -> dict[str, Any]:
     return {
         "words": point.words, "hit": 100 * point.hit_rate, "low": 100 * point.low, "high": 100 * point.high,
-        "title": point.title, "setting": point.setting, "colour": colour_of(point.strategy),
+        "title": f"{point.title} {MARK}" if point.truncated else point.title, "setting": point.setting, "colour": colour_of(point.strategy),
     }  # fmt: skip
