@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -135,10 +135,20 @@ class Index:
 
     def holds(self, passage: Passage) -> bool:
         """Whether a passage, white space at its ends aside, is whole in something that could be sent; if not, it is split."""
-        passage = self.corpus.trimmed(passage)
-        base = self.source.bases[self.numbers[passage.document]]
+        return bool(self.hold(*self.trimmed([passage]))[0])
+
+    def trimmed(self, passages: Iterable[Passage]) -> tuple[Ints, Ints]:
+        """Where passages begin and end in the joined documents, white space at their ends aside, (p,) each."""
+        at = [(self.numbers[one.document], one.start, one.end) for one in map(self.corpus.trimmed, passages)]
+        documents, starts, ends = np.array(at, np.int64).reshape(-1, 3).T
+        return self.placed(documents, starts), self.placed(documents, ends)
+
+    def hold(self, begin: Ints, end: Ints) -> NDArray[np.bool_]:
+        """Whether stretches of the joined documents are whole in something that could be sent, (p,)."""
         starts, ends = self.sendable
-        return bool(((starts <= base + passage.start) & (ends >= base + passage.end)).any())
+        # Of the spans that begin no later than a stretch, the one that reaches farthest decides.
+        reach = np.append(-1, np.maximum.accumulate(ends))
+        return np.asarray(reach[np.searchsorted(starts, begin, "right")] >= end)
 
     @cached_property
     def sendable(self) -> tuple[Ints, Ints]:

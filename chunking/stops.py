@@ -102,7 +102,7 @@ def stops(corpus: Corpus, slider: Slider, document: Document, embed: Embed | Non
 def cut_figures(index: Index) -> CutFigures:
     """The figures of a cut that need no vector."""
     words = float(index.words.mean()) if len(index) else 0.0
-    return CutFigures(len(index), words, index.repeated_words, _split_share(index, index.corpus.questions))
+    return CutFigures(len(index), words, index.repeated_words, _split_share(index))
 
 
 def drawn_cut(index: Index, document: Document) -> DrawnCut:
@@ -111,7 +111,7 @@ def drawn_cut(index: Index, document: Document) -> DrawnCut:
     first, last = np.searchsorted(index.documents, [number, number + 1]).tolist()
     rows = slice(first, last)
     starts, ends = index.starts[rows], index.ends[rows]
-    held = np.array([index.holds(passage) for passage in passages_of(index.corpus, document)], bool)
+    held = index.hold(*index.trimmed(passages_of(index.corpus, document)))
     return DrawnCut(first, starts, ends, index.words[rows], _tokens(index, rows), _parents(index, rows), held)
 
 
@@ -128,10 +128,23 @@ def needed(question: Question) -> Iterable[Passage]:
     return (passage for need in question.needs for passage in need)
 
 
-def _split_share(index: Index, questions: Iterable[Question]) -> float | None:
+def _split_share(index: Index) -> float | None:
     """The share of questions of which some need is whole in nothing that could be sent."""
-    split = [not all(any(map(index.holds, need)) for need in question.needs) for question in questions]
-    return float(np.mean(split)) if split else None
+    corpus = index.corpus
+    if not corpus.questions:
+        return None
+    begin, end, needs, questions = corpus.keep("needs", lambda: _needs(index))
+    held = np.logical_or.reduceat(index.hold(begin, end), needs)
+    return float(np.mean(~np.logical_and.reduceat(held, questions)))
+
+
+def _needs(index: Index) -> tuple[Ints, Ints, Ints, Ints]:
+    """Where all passages begin and end, the number of the first one of each need, and of each question's first need."""
+    asked = index.corpus.questions
+    begin, end = index.trimmed(passage for question in asked for passage in needed(question))
+    sizes = [len(need) for question in asked for need in question.needs]
+    needs, questions = (np.cumsum([0, *counts[:-1]]) for counts in (sizes, [len(question.needs) for question in asked]))
+    return begin, end, needs, questions
 
 
 def _tokens(index: Index, rows: slice) -> Ints | None:
