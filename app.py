@@ -167,7 +167,8 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tu
     """The chart of what this session has measured; gives its spot and one for progress below it."""
     with spot:
         chart_spot, progress = st.empty(), st.empty()
-        st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. "
+        st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. A line is "
+                   "a budget curve: the hit rate if every question may be sent that many words. "
                    f"{MARK} marks a setting with chunks longer than the model reads.")  # fmt: skip
     with chart_spot:
         cursor.chart(resources.trials(corpus, embedder))

@@ -35,11 +35,18 @@ class Curve:
 def budget_curve(trial: Trial, budget: int) -> Curve:
     """The budget curve of a trial, whatever k or budget it was run with, and its area up to a budget of words."""
     areas = values(trial, area_measure(budget))
+    words, rates = zip(*steps(trial), strict=True)
+    return Curve(
+        np.array(words, np.int64), np.array(rates), budget, float(areas.mean()), trial.interval(areas.tolist())
+    )
+
+
+def steps(trial: Trial) -> tuple[tuple[int, float], ...]:
+    """The steps of the budget curve: from so many words on, the mean hit; the first is at 0 words."""
     needed = [result.words_needed for result in trial.results if result.words_needed is not None]
-    steps, counts = np.unique(np.array([0, *needed], np.int64), return_counts=True)
+    words, counts = np.unique(np.array([0, *needed], np.int64), return_counts=True)
     counts[0] -= 1  # the 0 is no question's
-    rates = np.cumsum(counts) / len(trial.results)
-    return Curve(steps, rates, budget, float(areas.mean()), trial.interval(areas.tolist()))
+    return tuple(zip(words.tolist(), (np.cumsum(counts) / len(trial.results)).tolist(), strict=True))
 
 
 def band(trial: Trial, budgets: Sequence[int]) -> tuple[Interval, ...]:

@@ -9,6 +9,7 @@ from math import log10
 
 import plotly.graph_objects as go
 
+from chunking.curves import steps
 from chunking.experiment import Trial
 from chunking.registry import STRATEGIES
 from pages.parts.words import amount_of, counted, percent, range_of, title_of
@@ -36,6 +37,7 @@ class Point:
     hint: str
     setting: str
     truncated: bool = False  # some of its chunks are longer than the model reads
+    curve: tuple[tuple[int, float], ...] = ()  # from so many words on the mean hit under a budget of them
 
 
 #: Stands at a point with truncated chunks.
@@ -51,7 +53,9 @@ def point_of(trial: Trial, setting: str) -> Point:
     cut = trial.truncated_chunks
     if cut:
         hint += f"<br>{MARK} {cut:,} of {counted(len(trial.index), 'chunk')} truncated: longer than the model reads"
-    return Point(trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint, setting, cut > 0)
+    return Point(
+        trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint, setting, cut > 0, steps(trial)
+    )  # fmt: skip
 
 
 def colour_of(strategy: str) -> str:
@@ -60,13 +64,18 @@ def colour_of(strategy: str) -> str:
 
 
 def hit_rate_chart(points: Sequence[Point]) -> go.Figure:
-    """Hit rate against words sent: every measured setting a point."""
+    """Hit rate against words sent: every measured setting a point, and for the last of each strategy its budget curve."""
     figure = go.Figure()
     for strategy, (colour, symbol) in _LOOK.items():
         mine = [point for point in points if point.strategy == strategy]
         if mine:
+            budgets, rates = zip(*mine[-1].curve, strict=True) if mine[-1].curve else ((), ())
             figure.add_scatter(
-                x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers+text",
+                x=budgets, y=[100 * rate for rate in rates], mode="lines", opacity=0.45, hoverinfo="skip",
+                line={"color": colour, "width": 1.2, "shape": "hv"}, legendgroup=strategy, showlegend=False,
+            )  # fmt: skip
+            figure.add_scatter(
+                legendgroup=strategy, x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers+text",
                 text=[_mark(point) for point in mine], textposition="top right",
                 name=STRATEGIES[strategy].title, hovertext=[point.hint for point in mine], hoverinfo="text",
                 customdata=[point.setting for point in mine],
