@@ -1,6 +1,6 @@
 # make run    sets up .venv and opens the app
 # make test   sets up .venv, the test tools and a browser, and runs every check and test
-# make bench  prints speed and agreement with peers
+# make bench  prints speed, agreement with peers, and how often intervals and tests are right
 # make test-ollama  asks the Ollama server at OLLAMA_HOST, else on this machine, the same as the tests ask its double
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -32,6 +32,8 @@ bench: .venv/test.done
 	$(BIN)/python -m bench.late
 	$(BIN)/python -m bench.chroma
 	$(BIN)/python -m bench.faults
+	$(BIN)/python -m bench.interface
+	$(BIN)/python -m bench.coverage
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 is needed; name it with PYTHON=..." >&2; exit 1; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,109 +13,110 @@ from cache.described import price
 from cache.embedder import CachedEmbedder
 from cache.watched import Watched
 from chunking.basics import basic_configs
-from chunking.experiment import Trial, read_by, search
-from chunking.index import Config, build
-from chunking.types import Corpus, Describe, Document
-from pages.parts import address, ask, contextual, controls, figures, models, post, resources, sources, storage
-from pages.parts.charts import MARK, hit_rate_chart, point_of
+from chunking.experiment import Found, Result, Trial, read_by, search
+from chunking.index import Config, Index, build
+from chunking.types import Corpus, Describe, Document, Ints, Question
+from pages.parts import address, ask, contextual, controls, figures, frame, live, resources
+from pages.parts.charts import MARK
 from pages.parts.embedding import Stopped, watched
-from pages.parts.highlight import STYLE
-from pages.parts.menu import menu
+from pages.parts.live import cursor
 from pages.parts.words import amount_of, plain, title_of
 
 _PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
 
 
-def main() -> None:
-    """The page, from settings to figures in one straight line."""
-    st.set_page_config(page_title="Chunkscope", page_icon="✂️", layout="wide")
-    address.load()
-    st.html(f"<style>{STYLE}</style>")
-    menu()
-    try:
-        with st.sidebar:
-            config, corpus, embedder = _settings()
-            warning_spot = st.empty()
-            storage.panel(resources.server())
-        models.tell_warnings(warning_spot, embedder)
-        address.save()
-        if corpus.documents:
-            explore(corpus, config, embedder)
-            models.tell_warnings(warning_spot, embedder)  # with what came up meanwhile
-        else:
-            st.info(
-                "Add documents in the sidebar: Markdown or text files. With a questions file hit rates are measured too."
-            )
-    except Stopped:
-        pass  # the page has said so, and offers to go on
-    except (ValueError, EmbedderError, OSError) as error:
-        resources.let_go_if_changed(error)
-        st.error(plain(str(error)))
+@dataclass(frozen=True, slots=True)
+class Spots:
+    """The places of the page that are filled as results come."""
 
-
-def _settings() -> tuple[Config, Corpus, CachedEmbedder | None]:
-    cutting = st.container()
-    with st.container(border=True):
-        corpus = sources.pick_corpus()
-        embedder = models.pick_embedder()
-    with cutting:
-        return controls.pick(embedder), corpus, embedder
+    figures: DeltaGenerator
+    pin: DeltaGenerator
+    chart: DeltaGenerator
+    answer: DeltaGenerator
+    stores: DeltaGenerator  # what the browser is handed and nobody sees
 
 
 def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
-    """The document with its cuts on one side; figures, chart and questions on the other."""
+    """The document with its cuts on one side; figures, chart and a question on the other."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
         document = _pick_document(corpus)
-        text_spot = st.empty()
-        post.key()
+        text_spot = st.container()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
+        if question:
+            st.page_link("pages/ask.py", label="Read the chunks that are sent", query_params=address.kept())
     with right:
-        figure_spot, pin_spot, chart_spot = st.container(), st.container(), st.empty()
-    if embedder is None:
-        index = build(corpus, replace(config, context="none", chat="") if config.chat else config)
-        post.show(text_spot, index, document, None, (), asked)
-        with figure_spot:
-            figures.cut_figures(index)
-            figures.notes(index)
-        return
-    embed = watched(embedder, figure_spot.empty(), (embedder.identity, id(corpus), config))
+        spots = Spots(st.container(key="cs_figures"), st.container(), st.container(key="cs_chart"), answer_spot,
+                      st.container(key="cs_stores"))  # fmt: skip
+    with spots.stores:
+        live.document(corpus, document)
+    embed = watched(embedder, spots.figures.empty(), (embedder.identity, id(corpus), config)) if embedder else None
     describe: Describe | None = None
-    if config.context == "contextual":
-        with figure_spot:
+    if embed and config.context == "contextual":
+        with spots.figures:
             describe = contextual.described(corpus, config, embed)
-        if describe is None:
-            index = build(corpus, replace(config, context="none", chat=""), embed)
-            post.show(text_spot, index, document, None, (), asked)
-            return
-    index = build(corpus, config, embed, describe=describe)
-    post.show(text_spot, index, document, None, (), asked)
+    waiting = config.context == "contextual" and describe is None
+    index = build(corpus, replace(config, context="none", chat="") if waiting else config, embed, describe=describe)
+    sliders = controls.sliders(config)
+    with text_spot:
+        rev = live.view(index, document, sliders, asked, waits=embed is not None and not waiting)
+    trial: Trial | None = None
+    if embedder and embed and not waiting:
+        found, read_ends, trial = _measured(spots, index, embed, question, asked)
+        if trial:
+            drawn_spot, progress = _chart(spots.chart, corpus, embedder)
+        with spots.stores:
+            if trial:
+                cursor.cursor(resources.trials(corpus, embedder), trial, sliders)
+            if read_ends is not None:
+                live.measured(rev, index, document, read_ends, found)
+    elif not waiting:
+        _cut_alone(spots, index)
+    with spots.stores:
+        live.tables(corpus, document, sliders, embed)
+    if embedder and trial:
+        _basics(drawn_spot, progress, corpus, config, embedder)
+
+
+def _measured(
+    spots: Spots, index: Index, embed: Watched, question: str, asked: Question | None
+) -> tuple[list[Found], Ints | None, Trial | None]:
+    """Measures the setting and draws its figures; what came back for the question, how far chunks were read, the trial."""
+    corpus, config = index.corpus, index.config
     try:
         trial = resources.measured(corpus, config, embed, index) if corpus.questions else None
         found = search(index, question, embed) if question else []
         read_ends = trial.read_ends if trial else read_by(index, embed)
     except Stopped:
-        with figure_spot:
-            figures.cut_figures(index)
-            figures.notes(index)
-        return
-    post.show(text_spot, index, document, read_ends, found, asked)
-    with figure_spot:
-        pinned, why = _pinned(corpus, embed) if trial else (None, "")
-        if trial:
-            figures.trial_figures(trial, pinned)
-        else:
-            figures.cut_figures(index)
+        _cut_alone(spots, index)
+        return [], None, None
+    pinned, why = _pinned(corpus, embed) if trial else (None, "")
+    if trial is None:
+        _cut_alone(spots, index)
+        with spots.figures:
             st.caption("Add a questions file to measure hit rates.")
+        return found, read_ends, None
+    with spots.figures:
+        figures.trial_figures(trial, pinned)
         figures.notes(index)
-    with answer_spot:
-        if question:
-            ask.answer(index, found, asked, trial)
-    if trial:
-        with pin_spot:
-            _pin(config, pinned, why)
-        _chart(chart_spot, corpus, trial, embedder)
+    with spots.pin:
+        _pin(config, pinned, why)
+    if asked:
+        with spots.answer:
+            ask.verdict(index, _result(trial, asked))
+    return found, read_ends, trial
+
+
+def _cut_alone(spots: Spots, index: Index) -> None:
+    with spots.figures:
+        figures.cut_figures(index)
+        figures.notes(index)
+
+
+def _result(trial: Trial, asked: Question) -> Result:
+    """What the trial did for a question of its set."""
+    return next(result for result in trial.results if result.question.id == asked.id)
 
 
 def _pick_document(corpus: Corpus) -> Document:
@@ -162,35 +163,33 @@ def _pin(config: Config, pinned: Trial | None, why: str) -> None:
     right.caption(f"Changes are against: {plain(f'{title_of(pinned.config)}, {amount_of(pinned.config)}')}")
 
 
-def _chart(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
-    """The chart, then, point by point, the basic strategies that this session has not measured yet."""
-    embed = _drawn(spot, corpus, trial, embedder)
+def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The chart of what this session has measured; gives its spot and one for progress below it."""
+    with spot:
+        chart_spot, progress = st.empty(), st.empty()
+        st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. A line is "
+                   "a budget curve: the hit rate if every question may be sent that many words. "
+                   f"{MARK} marks a setting with chunks longer than the model reads.")  # fmt: skip
+    with chart_spot:
+        cursor.chart(resources.trials(corpus, embedder))
+    return chart_spot, progress
+
+
+def _basics(
+    chart_spot: DeltaGenerator, progress: DeltaGenerator, corpus: Corpus, config: Config, embedder: CachedEmbedder
+) -> None:
+    """Measures, point by point, the basic strategies that this session has not measured yet."""
+    embed = watched(embedder, progress, ("chart", embedder.identity, id(corpus)))
+    trials = resources.trials(corpus, embedder)
+    missing = [one for one in basic_configs(corpus, embed, config.k, config.budget) if one not in trials]
     drawn = time.monotonic()
-    missing = [config for config in basic_configs(corpus, embed, trial.config.k, trial.config.budget)
-               if config not in resources.trials(corpus, embedder)]  # fmt: skip
-    for config in missing:
-        resources.measured(corpus, config, embed)
+    for one in missing:
+        resources.measured(corpus, one, embed)
         # Where vectors are cached all points come at once; where they are not, one by one.
-        if config is missing[-1] or time.monotonic() - drawn > _PATIENCE:
-            embed = _drawn(spot, corpus, trial, embedder)
+        if one is missing[-1] or time.monotonic() - drawn > _PATIENCE:
+            with chart_spot:
+                cursor.chart(trials, fresh=True)
             drawn = time.monotonic()
 
 
-def _drawn(spot: DeltaGenerator, corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> Watched:
-    """Draws the chart with the points so far; the embedder, with its progress below."""
-    with spot.container():
-        _draw(corpus, trial, embedder)
-        return watched(embedder, st.empty(), ("chart", embedder.identity, id(corpus)))
-
-
-def _draw(corpus: Corpus, trial: Trial, embedder: CachedEmbedder) -> None:
-    kept = resources.trials(corpus, embedder)
-    points = [point_of(measured) for measured in kept.values()]
-    st.plotly_chart(hit_rate_chart(points, point_of(trial)), theme="streamlit", config={"displayModeBar": False})
-    if any(point.truncated for point in points):
-        st.caption(
-            f"{MARK} Some of its chunks are longer than the model reads; how many, the point tells under the pointer."
-        )
-
-
-main()
+frame.run("Explore", explore)

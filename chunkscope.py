@@ -1,7 +1,8 @@
-"""Chunkscope from a terminal: cut a file, evaluate a configuration. Results go to standard output, progress to error.
+"""Chunkscope from a terminal: cut a file, evaluate a configuration, sweep over many. Results go to standard output, progress to error.
 
 python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
 python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
+python chunkscope.py sweep --strategy recursive --vary size=50:800:50 --study FILE --csv FILE
 python chunkscope.py cache --remove-uninstalled
 """
 
@@ -13,15 +14,21 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunking.context import CONTEXTS
-from chunking.experiment import Result, Trial, run
+from chunking.experiment import Trial, run
 from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble, build
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
-from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, missing, strategy_named
+from chunking.registry import STRATEGIES, Choice, Parameter, missing, strategy_named
+from chunking.study import Record, Study, record, trial_id, trial_object
+from chunking.summaries import NAMES, arms
+from chunking.sweep import AXES, Plan, plan, setting, sweep, values_of
+from chunking.table import MEASURES, check_measures, table
 from chunking.types import Corpus, Describe, Embed, TokenSpans
 
 if TYPE_CHECKING:
@@ -59,24 +66,39 @@ def _parser() -> argparse.ArgumentParser:
     cutting.add_argument("file", type=Path, metavar="FILE", help="a Markdown or text file")
     cutting.set_defaults(command=_cut)
     evaluating = commands.add_parser("evaluate", help="measure one configuration on a question set")
-    evaluating.add_argument(
-        "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
-    )
-    evaluating.add_argument("--questions", type=Path, metavar="FILE", help="a CSV, JSONL or JSON file of questions")
     evaluating.add_argument("--chunks", type=Path, metavar="FILE",
                             help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
-    evaluating.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
-    evaluating.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
     amount = evaluating.add_mutually_exclusive_group()
     amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
     amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
-    evaluating.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
     evaluating.set_defaults(command=_evaluate)
+    sweeping = commands.add_parser("sweep", help="measure many configurations on a question set")
+    sweeping.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES",
+                          help=f"low:high:step or a,b,c; a setting, strategy, or one of {', '.join(AXES)}; may be given more than once")  # fmt: skip
+    sweeping.add_argument("--measure", action="append", metavar="NAME",
+                          help=f"a column of the table (default hit_rate); may be given more than once; one of {', '.join(MEASURES)}")  # fmt: skip
+    sweeping.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
+    sweeping.add_argument("--budget", type=int, default=800, metavar="WORDS",
+                          help="each setting is measured a second time where as many spans are sent as this many words hold (default 800)")  # fmt: skip
+    sweeping.add_argument("--summaries", nargs="?", const=",".join(NAMES), metavar="HEADINGS",
+                          help=f"measure with and without the sections that have these headings (default {', '.join(NAMES)})")  # fmt: skip
+    sweeping.add_argument("--csv", type=Path, metavar="FILE", help="write every figure and interval of each trial")
+    sweeping.add_argument("--study", type=Path, metavar="FILE",
+                          help="keep the trials in this file; those it has already are not measured again")  # fmt: skip
+    sweeping.set_defaults(command=_sweep)
+    for command in (evaluating, sweeping):
+        command.add_argument(
+            "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
+        )
+        command.add_argument("--questions", type=Path, metavar="FILE", help="a CSV, JSONL or JSON file of questions")
+        command.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
+        command.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
+        command.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
     storing = commands.add_parser("cache", help="show what the store of finished vectors holds")
     storing.add_argument("--remove-uninstalled", action="store_true",
                          help="remove what models made that the Ollama server does not have")  # fmt: skip
     storing.set_defaults(command=_cache)
-    for command in (cutting, evaluating):
+    for command in (cutting, evaluating, sweeping):
         command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
         command.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy"
@@ -117,7 +139,7 @@ def _config(options: argparse.Namespace, **axes: Any) -> Config:
     if not options.strategy:
         raise ValueError(f"name a strategy with --strategy: {', '.join(STRATEGIES)}")
     chat = _chat_name(options) if options.context == "contextual" else options.chat
-    return Config.of(options.strategy, _settings(options.strategy, options.set), scope=options.scope,
+    return Config.of(options.strategy, _settings([options.strategy], options.set), scope=options.scope,
                      context=options.context, chat=chat, **axes)  # fmt: skip
 
 
@@ -133,32 +155,22 @@ def _chat_name(options: argparse.Namespace) -> str:
     return choice.name
 
 
-def _settings(strategy: str, given: Sequence[str]) -> dict[str, Any]:
+def _settings(strategies: Sequence[str], given: Sequence[str]) -> dict[str, Any]:
     """The settings of `--set NAME=VALUE`, each value in the kind that its parameter has."""
-    kinds = {parameter.name: parameter for parameter in strategy_named(strategy).parameters}
+    kinds = {parameter.name: parameter for each in strategies for parameter in strategy_named(each).parameters}
     settings: dict[str, Any] = {}
     for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
-        settings[name] = _value(kinds.get(name), name, value)
+        name, value = _named("--set", text)
+        settings[name] = setting(kinds.get(name), name, value)
     return settings
 
 
-def _value(parameter: Parameter | None, name: str, text: str) -> Any:
-    if isinstance(parameter, Number):
-        return _number(name, text)
-    if isinstance(parameter, Numbers):
-        return [_number(name, part) for part in text.split(",")]
-    return text
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        value = float(text)
-        return int(value) if value.is_integer() else value
-    except ValueError:
-        raise ValueError(f"{name} must be a number, got {text!r}") from None
+def _named(option: str, text: str) -> tuple[str, str]:
+    """The two sides of NAME=VALUE."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"{option} takes NAME=VALUE, got {text!r}")
+    return name, value
 
 
 def _cut(options: argparse.Namespace) -> None:
@@ -192,18 +204,10 @@ def _cut(options: argparse.Namespace) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    from data.bundled import POSTS, QUESTIONS, load
-
     axes = {"search": options.search, "pooling": options.pooling, "k": options.k, "budget": options.budget,
             "repeats": options.repeats}  # fmt: skip
     config = None if options.chunks else _config(options, **axes)
-    if options.documents and not options.questions:
-        raise ValueError("--documents needs --questions: a trial is measured on questions")
-    questions = options.questions or QUESTIONS
-    corpus, report = load(options.documents or POSTS, questions)
-    _say([*report.problems, *report.notes])
-    if not corpus.questions:
-        raise ValueError(f"no question of {questions} could be used")
+    corpus = _corpus(options)
     embed = _embedder(options.embedder, _prefixes(options))
     before = _warnings(embed)
     if config is None:
@@ -224,6 +228,117 @@ def _evaluate(options: argparse.Namespace) -> None:
         _print_json(trial_object(trial))
     else:
         print("\n".join(_summary(trial)))
+
+
+def _corpus(options: argparse.Namespace) -> Corpus:
+    """The documents and questions that are named; what could not be read of them, on standard error."""
+    from data.bundled import POSTS, QUESTIONS, load
+
+    if options.documents and not options.questions:
+        raise ValueError("--documents needs --questions: a trial is measured on questions")
+    questions = options.questions or QUESTIONS
+    corpus, report = load(options.documents or POSTS, questions)
+    _say([*report.problems, *report.notes])
+    if not corpus.questions:
+        raise ValueError(f"no question of {questions} could be used")
+    return corpus
+
+
+def _sweep(options: argparse.Namespace) -> None:
+    measures = options.measure or ["hit_rate"]
+    check_measures(measures)
+    planned = _plan(options)
+    _say([f"left out: {sentence}" for sentence in planned.refused])
+    corpus = _corpus(options)
+    study = _study(options, corpus)
+    embed = _embedder(options.embedder, _prefixes(options))
+    wanted = [
+        (arm, part, config, trial_id(part, config, embed.identity))
+        for arm, part in _arms(options, corpus) for config in planned.configs
+    ]  # fmt: skip
+    before = _warnings(embed)
+    try:
+        _measure(wanted, study, embed)
+    finally:  # also where it was stopped or the model failed: what is measured is kept
+        done = [study.trials[key] for *_, key in wanted if key in study.trials]
+        _say([*_rest(options, len(done), len(wanted)), *(one for one in _warnings(embed) if one not in before)])
+        _write(options, study, done)
+        if options.json:
+            _print_json({**study.to_object(), "trials": done})
+        else:
+            print("\n".join(table(done, measures)))
+
+
+def _study(options: argparse.Namespace, corpus: Corpus) -> Study:
+    """The study that is named, else a new one. ValueError where it could not be written or is one of something else."""
+    from data.studies import read_study, versions
+
+    for path in filter(None, (options.study, options.csv)):
+        if not path.parent.is_dir():
+            raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    if not options.study or not options.study.exists():
+        return Study.of(corpus, versions())
+    study = read_study(options.study)
+    content, other = study.changes(corpus, versions())
+    if content:
+        raise ValueError(f"{options.study} was measured on something else ({'; '.join(content)}): name another file")
+    _say([f"{options.study} was measured with other versions: {line}" for line in other])
+    return study
+
+
+def _rest(options: argparse.Namespace, done: int, wanted: int) -> list[str]:
+    """How a sweep that was stopped goes on; nothing where it was not."""
+    if done == wanted:
+        return []
+    kept = f"the same command measures the rest, {options.study} has these"
+    return [
+        f"{done} of {wanted} trials are measured; {kept if options.study else 'with --study FILE they would be kept'}"
+    ]
+
+
+def _write(options: argparse.Namespace, study: Study, done: Sequence[Record]) -> None:
+    from data.studies import write_csv, write_study
+
+    if options.study:
+        write_study(options.study, study)
+    if options.csv:
+        write_csv(options.csv, done)
+
+
+def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, embed: Embed) -> None:
+    """Measures what the study does not have yet, and puts it there trial by trial."""
+    missing = [one for one in wanted if one[-1] not in study.trials]
+    done = 0
+    for (arm, corpus), rows in groupby(missing, key=lambda one: one[:2]):
+        for trial in sweep(corpus, [row[2] for row in rows], embed, partial(_describe, corpus, embed=embed)):
+            study.add(record(trial, embed, arm))
+            done += 1
+            _counted(f"measured {done} of {len(missing)}", done == len(missing))
+
+
+def _plan(options: argparse.Namespace) -> Plan:
+    """The configurations that are asked for; each is measured at k and within the budget, unless one of them is varied."""
+    texts = dict(_named("--vary", text) for text in options.vary)
+    strategies = texts.pop("strategy", options.strategy or "").split(",")
+    if strategies == [""]:
+        raise ValueError(f"name a strategy with --strategy: {', '.join(STRATEGIES)}")
+    varied = {name: values_of(strategies, name, text) for name, text in texts.items()}
+    if not {"k", "budget"} & varied.keys():
+        varied["budget"] = [None, options.budget]
+    chat = _chat_name(options) if "contextual" in varied.get("context", [options.context]) else ""
+    axes = {name: getattr(options, name) for name in ("scope", "context", "pooling", "search", "k", "repeats")}
+    return plan(strategies, _settings(strategies, options.set), varied, chat=chat, **axes)
+
+
+def _arms(options: argparse.Namespace, corpus: Corpus) -> list[tuple[str, Corpus]]:
+    """The corpora that are measured, each with its name: one, or with and without self-summaries."""
+    if options.summaries is None:
+        return [("", corpus)]
+    kept, removed, left_out = arms(corpus, options.summaries.split(","))
+    if all(old.text == new.text for old, new in zip(kept.documents, removed.documents, strict=True)):
+        raise ValueError(f"no document has a section headed {options.summaries}")
+    _say([f"{len(left_out)} questions are answered in a summary and are left out of both arms"])
+    return [("summaries kept", kept), ("summaries removed", removed)]
 
 
 def _cache(options: argparse.Namespace) -> None:
@@ -319,56 +434,6 @@ def _embedded(progress: Progress) -> None:
 
 def _counted(sentence: str, last: bool) -> None:
     print(f"\r{sentence}", end="\n" if last else "", file=sys.stderr, flush=True)
-
-
-def trial_object(trial: Trial) -> dict[str, Any]:
-    """A trial as plain values for JSON: the configuration, the means, and each question's result."""
-    config, index, spread = trial.config, trial.index, trial.hit_rate_interval
-    return {
-        "config": {"strategy": config.strategy, "settings": config.values, "scope": config.scope, "context": config.context,
-                   "pooling": config.pooling, "search": config.search, "k": config.k, "budget": config.budget,
-                   "repeats": config.repeats, "chat": config.chat, "embedder": trial.embedder},
-        "questions": len(trial.results),
-        "chunks": len(index),
-        "words_per_chunk": float(index.words.mean()),
-        "words_per_chunk_spread": float(index.words.std()),
-        "repeated_words": index.repeated_words,
-        "hit_rate": trial.hit_rate,
-        "hit_rate_interval": [spread.low, spread.high],
-        "hit_rate_interval_method": spread.method + (", too narrow: questions taken as independent" if spread.too_narrow else ""),
-        "lenient_hit_rate": trial.mean(result.lenient_hit for result in trial.results),
-        "split_share": trial.split_share,
-        "coverage": trial.mean(result.cover.coverage for result in trial.results),
-        "precision": trial.mean(result.cover.precision for result in trial.results),
-        "iou": trial.mean(result.cover.iou for result in trial.results),
-        "ideal_precision": trial.mean(result.ideal_precision for result in trial.results),
-        "words_sent": trial.mean(result.words_sent for result in trial.results),
-        "distinct_words_sent": trial.mean(result.distinct_words for result in trial.results),
-        "tokens_sent": _mean_or_none([result.tokens_sent for result in trial.results]),
-        "hit_at": {str(k): trial.hit_at(k) for k in (1, 3, 5, 10)},
-        "mean_reciprocal_rank": trial.reciprocal_rank,
-        "truncated_chunks": trial.truncated_chunks,
-        "unread_chunks": trial.unread_chunks,
-        "unread_share": index.unread_share(trial.read_ends),
-        "flags": index.flag_counts,
-        "lost": [{"document": name, "text": text} for name, text in index.lost],
-        "misses": trial.misses,
-        "per_question": [_result_object(result) for result in trial.results],
-    }  # fmt: skip
-
-
-def _mean_or_none(values: Sequence[int | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _result_object(result: Result) -> dict[str, Any]:
-    return {
-        "id": result.question.id, "hit": result.hit, "rank": result.rank, "reason": result.reason,
-        "lenient_hit": result.lenient_hit, "coverage": result.cover.coverage, "precision": result.cover.precision,
-        "iou": result.cover.iou, "ideal_precision": result.ideal_precision, "words_sent": result.words_sent,
-        "phrase_rank": result.phrase_rank, "sent": [[span.document, span.start, span.end] for span in result.sent],
-    }  # fmt: skip
 
 
 def _summary(trial: Trial) -> list[str]:

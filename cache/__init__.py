@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "OLLAMA",
     "Choice",
     "EmbedderError",
     "Look",

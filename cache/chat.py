@@ -25,7 +25,6 @@ from cache.ollama_client import (
     Verdict,
     explained,
     judge,
-    not_a_chat_model,
     refuses_thinking,
     tried,
 )
@@ -131,9 +130,7 @@ class Chat:
         self._server = Server(host, typed=typed)
         self._model = models.full_name(model)
         self._digest = self._server.digest(self._model)
-        show = self._server.show(self._model)
-        if not models.is_chat(show):
-            raise not_a_chat_model(model)
+        show = self._server.show_chat(self._model)
         self.name = f"ollama:{models.short_name(model)}"
         thinks = "thinking" in (show.get("capabilities") or ())
         self._think = False if thinks else None

@@ -3,6 +3,7 @@ its failures mean. `ollama_embedder.py` and `chat.py` ask through it.
 """
 
 import functools
+import json
 import os
 import ssl
 import threading
@@ -241,19 +242,35 @@ class Server:
 
         The client cannot say `truncate` and `shift`: without them, what does not fit is left out in silence.
         """
-        body = {
-            "model": model,
-            "messages": [{"role": "user", "content": prompt}],
-            "stream": False,
-            "truncate": False,
-            "shift": False,
-            "options": options,
-            "keep_alive": "10m",
-        }
-        if think is not None:
-            body["think"] = think
+        body = _chat_body(model, prompt, options, think) | {"stream": False}
         patience = httpx.Timeout(CHAT_SECONDS, connect=CONNECT_SECONDS)
         return ollama.ChatResponse.model_validate(_json(self._http.post("/api/chat", json=body, timeout=patience)))
+
+    def chat_parts(
+        self, model: str, prompt: str, options: Mapping[str, float], think: bool | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """The server's answer to one prompt, part by part as it comes; raises what the client raises.
+
+        An error in the midst of it is raised as one before it. Closing the iterator ends the model's work.
+        """
+        body = _chat_body(model, prompt, options, think) | {"stream": True}
+        patience = httpx.Timeout(CHAT_SECONDS, connect=CONNECT_SECONDS)
+        with self._http.stream("POST", "/api/chat", json=body, timeout=patience) as response:
+            if response.status_code != httpx.codes.OK:
+                response.read()
+                raise ollama.ResponseError(response.text, response.status_code)
+            for line in response.iter_lines():
+                part = json.loads(line)
+                if "error" in part:
+                    raise ollama.ResponseError(str(part["error"]), httpx.codes.INTERNAL_SERVER_ERROR)
+                yield part
+
+    def show_chat(self, model: str) -> dict[str, Any]:
+        """What /api/show says of a chat model; NotAChatModel where it is none."""
+        show = self.show(model)
+        if not models.is_chat(show):
+            raise not_a_chat_model(model)
+        return show
 
     def _get(self, path: str) -> Any:
         return _json(self._http.get(path))
@@ -274,6 +291,18 @@ def connection(host: str, read_seconds: float, typed: bool) -> dict[str, Any]:
         "verify": _certificates(),
         "headers": key_header(host, typed),
     }
+
+
+def _chat_body(model: str, prompt: str, options: Mapping[str, float], think: bool | None) -> dict[str, Any]:
+    body = {
+        "model": model,
+        "messages": [{"role": "user", "content": prompt}],
+        "truncate": False,
+        "shift": False,
+        "options": options,
+        "keep_alive": "10m",
+    }
+    return body if think is None else {**body, "think": think}
 
 
 @functools.cache

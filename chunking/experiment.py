@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,15 @@ from chunking.intervals import Interval, interval
 from chunking.keyword import keyword_scores
 from chunking.measures import (
     Cover,
+    Need,
     cover,
-    distinct_words,
     ideal_precision,
     phrase_hit,
     question_rank,
     solid_length,
+    total,
+    union,
+    word_length,
 )  # fmt: skip
 from chunking.pooling import late_vectors
 from chunking.ranking import Union, cosine_scores, fused_scores, rank, walk
@@ -48,6 +52,7 @@ class Result:
     distinct_words: int
     tokens_sent: int | None
     phrase_rank: int | None
+    words_needed: int | None  # the smallest budget under which it is hit; None where there is none
 
     @property
     def hit(self) -> bool:
@@ -85,6 +90,16 @@ class Trial:
     def split_share(self) -> float:
         """The share of questions that the cut alone decided: some need is whole in no returned span."""
         return self.mean(result.rank is None for result in self.results)
+
+    @property
+    def whole_share(self) -> float:
+        """The ceiling of any search: the share of questions that are not split."""
+        return 1 - self.split_share
+
+    @property
+    def read_share(self) -> float:
+        """The ceiling of this model: the share of questions that are neither split nor missed as truncated."""
+        return self.mean(result.reason not in ("split", "truncated") for result in self.results)
 
     @property
     def truncated_chunks(self) -> int:
@@ -125,6 +140,24 @@ class Found:
     read_end: int
 
 
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """An index with its chunks ranked for every question, (q, n): what trials that only send more or less share."""
+
+    index: Index
+    embedder: str
+    orders: Ints
+    read_ends: Ints
+    unread_chunks: int
+
+    def trial(self, config: Config) -> Trial:
+        """The trial of a configuration that differs from the index's at most in k, budget and repeats."""
+        index = self.index if self.index.config == config else replace(self.index, config=config)
+        judge = _Judge(index, self.read_ends)
+        results = tuple(judge.result(*pair) for pair in zip(_asked(index.corpus), self.orders, strict=True))
+        return Trial(config, self.embedder, index, results, self.read_ends, self.unread_chunks)
+
+
 def run(
     corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
 ) -> Trial:
@@ -133,6 +166,13 @@ def run(
     `index` may be given where it was built before for the same corpus and configuration; `describe` is asked for the
     sentences of contextual context.
     """
+    return ranked(corpus, config, embed, index, describe).trial(config)
+
+
+def ranked(
+    corpus: Corpus, config: Config, embed: Embed, index: Index | None = None, describe: Describe | None = None
+) -> Ranked:
+    """The chunks of a configuration ranked for the corpus's questions: all of a trial but how much is sent."""
     if not corpus.questions:
         raise ValueError("a trial needs questions, and this corpus has none")
     index = index or build(corpus, config, embed, describe=describe)
@@ -141,10 +181,8 @@ def run(
     vectors = vectors_of(index, embed)
     scores = _scores(index, [question.text for question in corpus.questions], embed, vectors)
     read_ends = read_by(index, embed)
-    judge = _Judge(index, read_ends)
-    results = tuple(judge.result(question, row) for question, row in zip(corpus.questions, rank(scores), strict=True))
     missing = 0 if vectors is None else int((~vectors.any(axis=1)).sum())
-    return Trial(config, embed.name, index, results, read_ends, missing)
+    return Ranked(index, embed.name, rank(scores), read_ends, missing)
 
 
 def scores_of(index: Index, questions: Sequence[str], embed: Embed) -> Scores:
@@ -192,11 +230,40 @@ def search(index: Index, question: str, embed: Embed) -> list[Found]:
     return found
 
 
+def asked(index: Index, question: Question, embed: Embed) -> Result:
+    """What one index does for one question. ValueError where the index has no chunks."""
+    if not len(index):
+        raise ValueError("a question needs text to be found in, and the documents of this corpus have none")
+    order = rank(scores_of(index, [question.text], embed))[0]
+    return _Judge(index, read_by(index, embed)).result(_ready(index.corpus, question), order)
+
+
 def _gives(index: Index, returned: Passage, sent: Passage) -> bool:
     """Whether a returned span is what was sent, or is part of it where what overlaps is sent as one."""
     if not index.merges:
         return returned == sent
     return returned.document == sent.document and sent.start <= returned.start and returned.end <= sent.end
+
+
+class _Asked(NamedTuple):
+    """A question with its needs, no white space at the ends of passages, and the needs where restatements count too."""
+
+    question: Question
+    needs: tuple[Need, ...]
+    lenient: tuple[Need, ...]
+
+
+def _asked(corpus: Corpus) -> list[_Asked]:
+    """The questions of a corpus, made ready once."""
+    return corpus.keep("asked", lambda: [_ready(corpus, question) for question in corpus.questions])
+
+
+def _ready(corpus: Corpus, question: Question) -> _Asked:
+    needs, also = (
+        tuple(tuple(map(corpus.trimmed, need)) for need in group) for group in (question.needs, question.also)
+    )
+    lenient = tuple(need + more for need, more in zip(needs, also or ((),) * len(needs), strict=True))
+    return _Asked(question, needs, lenient)
 
 
 class _Judge:
@@ -206,31 +273,23 @@ class _Judge:
         self.index = index
         self.read_ends = read_ends
         self.length = solid_length(index.corpus)
+        self.words = word_length(index.corpus)
 
-    def result(self, question: Question, order: Ints) -> Result:
+    def result(self, asked: _Asked, order: Ints) -> Result:
         """The measures of one question; `order` holds the chunks by descending score."""
-        index = self.index
-        asked = self._trimmed(question)
-        also = asked.also or ((),) * len(asked.needs)
-        lenient_needs = tuple(need + more for need, more in zip(asked.needs, also, strict=True))
+        index, question = self.index, asked.question
         spans = walk(order, index.returned, index.config.repeats)
-        sent = sending(index, spans, [passage for need in lenient_needs for passage in need])
+        sent = sending(index, spans, [passage for need in asked.lenient for passage in need])
         ranks = [sent.rank(need) for need in asked.needs]
         rank = question_rank(ranks)
         return Result(
-            question, rank, question_rank([sent.rank(need) for need in lenient_needs]),
+            question, rank, question_rank([sent.rank(need) for need in asked.lenient]),
             self._reason(asked, rank, ranks, sent), cover(asked.needs, sent.spans, self.length), self._ideal(asked),
-            sent.spans, sent.taken, sent.words, distinct_words(index.corpus, sent.spans), sent.tokens,
-            self._phrase_rank(question, spans),
+            sent.spans, sent.taken, sent.words, total(union(sent.spans), self.words), sent.tokens,
+            self._phrase_rank(question, spans), question_rank([sent.cost(need) for need in asked.needs]),
         )  # fmt: skip
 
-    def _trimmed(self, question: Question) -> Question:
-        """The question with passages that have no white space at their ends."""
-        trim = self.index.trimmed
-        needs, also = (tuple(tuple(map(trim, need)) for need in group) for group in (question.needs, question.also))
-        return replace(question, needs=needs, also=also)
-
-    def _reason(self, question: Question, rank: int | None, ranks: list[int | None], sent: Sending) -> str:
+    def _reason(self, question: _Asked, rank: int | None, ranks: list[int | None], sent: Sending) -> str:
         if rank is None:
             return "split"
         if rank <= sent.taken:
@@ -246,15 +305,18 @@ class _Judge:
     def _read(self, passage: Passage) -> bool:
         """Whether a chunk that returns the passage whole had any of it read by the model."""
         index = self.index
-        mine = index.documents == index.numbers[passage.document]
-        rows = mine if index.merges else np.isin(index.returned, index.holding(passage))
+        rows = index.documents == index.numbers[passage.document]
+        if not index.merges:
+            returns = np.zeros(len(index.spans), bool)
+            returns[index.holding(passage)] = True
+            rows = returns[index.returned]
         read = np.minimum(self.read_ends[rows], passage.end) > np.maximum(index.starts[rows], passage.start)
         return bool(read.any())
 
-    def _ideal(self, question: Question) -> float:
-        names = {passage.document for need in question.needs for passage in need}
-        rows = np.flatnonzero(np.isin(self.index.span_documents, [self.index.numbers[name] for name in names]))
-        return ideal_precision(question.needs, [self.index.spans[row] for row in rows.tolist()], self.length)
+    def _ideal(self, question: _Asked) -> float:
+        index = self.index
+        near = {row for need in question.needs for passage in need for row in index.sharing(passage).tolist()}
+        return ideal_precision(question.needs, [index.spans[row] for row in sorted(near)], self.length)
 
     def _phrase_rank(self, question: Question, spans: Ints) -> int | None:
         """The place of the first span of the answering section that contains the answering phrase."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,38 +115,45 @@ class Index:
         """Whether returned spans that overlap are sent as one."""
         return self.config.strategy in STRATEGIES and STRATEGIES[self.config.strategy].merges
 
-    def trimmed(self, passage: Passage) -> Passage:
-        """A passage without white space at its ends."""
-        text = self.corpus.by_id[passage.document].text[passage.start : passage.end]
-        start = passage.start + len(text) - len(text.lstrip())
-        return Passage(passage.document, start, start + len(text.strip()))
-
     def holding(self, passage: Passage) -> Ints:
         """The returned spans that contain a passage whole, by number."""
-        return np.flatnonzero(
-            (self.span_documents == self.numbers[passage.document])
-            & (self.span_starts <= passage.start) & (self.span_ends >= passage.end)
-        )  # fmt: skip
+        mine = self._spans_of[self.numbers[passage.document]]
+        whole = (self.span_starts[mine] <= passage.start) & (self.span_ends[mine] >= passage.end)
+        return mine.start + whole.nonzero()[0]
+
+    def sharing(self, passage: Passage) -> Ints:
+        """The returned spans that share a character with a passage, by number."""
+        mine = self._spans_of[self.numbers[passage.document]]
+        near = (self.span_starts[mine] < passage.end) & (self.span_ends[mine] > passage.start)
+        return mine.start + near.nonzero()[0]
+
+    @cached_property
+    def _spans_of(self) -> list[slice]:
+        """Where the returned spans of each document are listed."""
+        first = np.searchsorted(self.span_documents, np.arange(len(self.corpus.documents) + 1)).tolist()
+        return [slice(*pair) for pair in pairwise(first)]
 
     def holds(self, passage: Passage) -> bool:
         """Whether a passage, white space at its ends aside, is whole in something that could be sent; if not, it is split."""
-        passage = self.trimmed(passage)
-        if not self.merges:
-            return len(self.holding(passage)) > 0
-        starts, ends = self._merged
-        start, end = (
-            self.placed(np.array([self.numbers[passage.document]]), np.array([at]))
-            for at in (passage.start, passage.end)
-        )
-        return bool(((starts <= start) & (ends >= end)).any())
+        return bool(self.hold(*self.trimmed([passage]))[0])
+
+    def trimmed(self, passages: Iterable[Passage]) -> tuple[Ints, Ints]:
+        """Where passages begin and end in the joined documents, white space at their ends aside, (p,) each."""
+        at = [(self.numbers[one.document], one.start, one.end) for one in map(self.corpus.trimmed, passages)]
+        documents, starts, ends = np.array(at, np.int64).reshape(-1, 3).T
+        return self.placed(documents, starts), self.placed(documents, ends)
+
+    def hold(self, begin: Ints, end: Ints) -> NDArray[np.bool_]:
+        """Whether stretches of the joined documents are whole in something that could be sent, (p,)."""
+        starts, ends = self.sendable
+        # Of the spans that begin no later than a stretch, the one that reaches farthest decides.
+        reach = np.append(-1, np.maximum.accumulate(ends))
+        return np.asarray(reach[np.searchsorted(starts, begin, "right")] >= end)
 
     @cached_property
-    def _merged(self) -> tuple[Ints, Ints]:
-        """All returned spans merged where they overlap, in the joined documents."""
-        starts, ends = self.placed_spans
-        reach = np.maximum.accumulate(ends)
-        first = np.flatnonzero(np.append(True, starts[1:] >= reach[:-1]))
-        return starts[first], reach[np.append(first[1:], len(reach)) - 1]
+    def sendable(self) -> tuple[Ints, Ints]:
+        """Where what could be sent begins and ends in the joined documents: the returned spans, merged where they are."""
+        return merged(*self.placed_spans) if self.merges else self.placed_spans
 
     @cached_property
     def words(self) -> Ints:
@@ -288,6 +296,13 @@ def _prefixes(corpus: Corpus, chunks: Chunks, documents: Ints, context: str, des
         starts, ends = chunks.starts[rows] - bases[number], chunks.ends[rows] - bases[number]
         result += prefixes(document, Chunks(starts, ends, starts, ends, heads[rows]), context, describe)
     return result
+
+
+def merged(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Spans in order of start, merged where they overlap."""
+    reach = np.maximum.accumulate(ends)
+    first = np.flatnonzero(np.append(True, starts[1:] >= reach[:-1]))
+    return starts[first], reach[np.append(first[1:], len(reach)) - 1]
 
 
 def _covered(lengths: NDArray[np.int64], starts: Ints, ends: Ints) -> int:

@@ -12,6 +12,7 @@ _PARSER.core.ruler.enableOnly(["normalize", "block"])  # where blocks lie needs 
 
 _LEAVES = {"paragraph_open": "text", "heading_open": "heading", "fence": "code", "code_block": "code",
            "html_block": "html", "tr_open": "row", "front_matter": "front matter", "hr": "rule"}  # fmt: skip
+_HOLDERS = {"bullet_list_open": "list", "ordered_list_open": "list", "blockquote_open": "quote"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Leaf:
 
     `block` is the first line of the outermost block that it stands in (a whole list, table or quote), `item` that of its
     list item or row there; its own first line where it stands in none. `whole` is its own first line, or its table's.
+    `within` tells what that outermost block is where it is a list or a quote.
     """
 
     kind: str
@@ -30,6 +32,7 @@ class Leaf:
     block: int = -1
     item: int = -1
     whole: int = -1
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ def layout(text: str) -> Layout:
     outermost: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
     block = item = -1
+    within = ""
     tokens = _PARSER.parse(text)
     for place, token in enumerate(tokens):
         if token.map is None:
@@ -60,6 +64,7 @@ def layout(text: str) -> Layout:
         first, last = token.map
         if token.level == 0:
             block = item = first
+            within = _HOLDERS.get(token.type, "")
             outermost.append((first, last))
         elif token.type == "list_item_open" and token.level == 1:
             item = first
@@ -72,7 +77,6 @@ def layout(text: str) -> Layout:
             found.append(Leaf(kind, first, last, int(token.tag[1:]), title, block, item, whole))
         elif kind is not None:
             own = kind == "row" and token.level == 2  # of a table that stands in no list or quote
-            found.append(
-                Leaf("text" if kind == "heading" else kind, first, last, 0, "", block, first if own else item, whole)
-            )
+            kind = "text" if kind == "heading" else kind
+            found.append(Leaf(kind, first, last, 0, "", block, first if own else item, whole, within))
     return Layout(found, outermost, tables)

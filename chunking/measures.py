@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chunking.joined import joined
 from chunking.segments import count_words, solid
 from chunking.types import Corpus, Document, Passage
+from chunking.units import Unit
 
 Length = Callable[[str, int, int], int]  # (document, start, end) -> characters
 Need = tuple[Passage, ...]
@@ -21,7 +23,8 @@ Need = tuple[Passage, ...]
 
 def solid_length(corpus: Corpus) -> Length:
     """Lengths in non-space characters."""
-    return lambda document, start, end: int(solid(corpus.by_id[document])[end] - solid(corpus.by_id[document])[start])
+    before = {document.id: solid(document) for document in corpus.documents}
+    return lambda document, start, end: int(before[document][end] - before[document][start])
 
 
 def raw_length(document: str, start: int, end: int) -> int:
@@ -113,9 +116,12 @@ def _touching(passage: Passage, returned: Sequence[Passage], touch: bool) -> lis
     ]  # fmt: skip
 
 
-def distinct_words(corpus: Corpus, sent: Sequence[Passage]) -> int:
-    """Words sent, each place in a document counted once."""
-    return sum(words_of(corpus.by_id[span.document], span.start, span.end) for span in union(sent))
+def word_length(corpus: Corpus) -> Length:
+    """Lengths in words; one that lies in a span in part counts."""
+    source = joined(corpus)
+    ended, begun = source.counts(Unit("words"))
+    bases = {document.id: base for document, base in zip(corpus.documents, source.bases.tolist(), strict=False)}
+    return lambda document, start, end: int(begun[bases[document] + end] - ended[bases[document] + start])
 
 
 def words_of(document: Document, start: int, end: int) -> int:
@@ -124,7 +130,7 @@ def words_of(document: Document, start: int, end: int) -> int:
 
 
 def question_rank(ranks: Sequence[int | None]) -> int | None:
-    """The rank of a question from those of its needs: the largest; None where a need has none."""
+    """The rank of a question from those of its needs: the largest; None where a need has none. The same for words."""
     found = [rank for rank in ranks if rank is not None]
     return max(found) if len(found) == len(ranks) else None
 

@@ -48,10 +48,12 @@ def walk(order: Ints, returned: Ints, repeats: str = "skip") -> Ints:
     Example: order 2, 0, 1 and returned 7, 8, 7 -> 7, 8
     """
     spans = returned[order]
-    if repeats == "keep":
+    if repeats == "keep" or not len(spans):
         return spans
-    _, first = np.unique(spans, return_index=True)
-    return spans[np.sort(first)]
+    place = np.arange(len(spans))
+    first = np.empty(int(spans.max()) + 1, np.int64)
+    first[spans[::-1]] = place[::-1]  # of places written to the same span the last stays, which is its first
+    return spans[first[spans] == place]
 
 
 def taken(words: Ints, k: int, budget: int | None) -> int:

@@ -52,6 +52,7 @@ class Number:
     below: str = ""  # the parameter it must stay below
     upto: str = ""  # the parameter it must not exceed
     when: tuple[str, str] | None = None  # the choice, and its value, without which it has no effect
+    embeds: bool = False  # another value needs other texts embedded before anything can be cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ _ROWS = (
                      sized=False, when=("cut_by", "percentile")),
               _size("The cap: the most a chunk may hold however alike its sentences are."),
               Number("buffer", "Buffer (sentences)", 0, (0, 1, 2, 3), 0, 10,
-                     "Sentences on each side that are embedded together with one before neighbours are compared.", sized=False), _UNIT,
+                     "Sentences on each side that are embedded together with one before neighbours are compared.", sized=False, embeds=True), _UNIT,
               _oversize("keep", "A sentence over the cap: kept whole, or cut between words.")), "size", embeds=True),
     Strategy("cluster", "Cluster", "Pieces of at most 50 units, joined so that those within a chunk are as alike as can be.", cluster,
              (Number("size", "Size", 200, tuple(size for size in _SIZES if size >= 100), 50, 5000, "The cap: the most a chunk may hold."),

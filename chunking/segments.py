@@ -25,7 +25,8 @@ class Blocks:
     paragraph is what blank lines part (blank lines inside code do not); a heading is one of its own. A block is a
     paragraph, a whole list, table, quote or piece of code, as the parser has it; an item is a block, or a list item or
     table row in it; a part is an item, or a paragraph, whole table or piece of code in it. A list item, a table row and a line of code are each at least one sentence. `tables` are the spans
-    of whole tables, `table_heads` those of their header rows.
+    of whole tables, `table_heads` those of their header rows. `looks` are the starts of lines from which on the text is
+    of another kind, each with the kind: heading 1 to heading 6, list, quote, table, code, text.
     """
 
     paragraphs: Ints
@@ -36,6 +37,7 @@ class Blocks:
     headings: tuple[Heading, ...]
     tables: Spans
     table_heads: Spans
+    looks: tuple[tuple[int, str], ...]
 
 
 def words(document: Document) -> Spans:
@@ -122,13 +124,14 @@ def _blocks(document: Document) -> Blocks:
     whole = outside.union(first_word[leaf.block] for leaf in held)
     items = whole.union(first_word[leaf.item] for leaf in held)
     parts = items.union(first_word[leaf.whole] for leaf in held)
-    loose = {first_word[line] for line in _loose_lines(_held(found), blank)}
+    loose_lines = _loose_lines(_held(found), blank)
+    loose = {first_word[line] for line in loose_lines}
     sentences = paragraphs.union(loose, items, *(_leaf_starts(text, leaf, lines, blank, first_word) for leaf in found))
     tables, table_heads = _tables(text, laid.tables, lines, first_word)
     heads = _headings(text, found, lines, first_word)
     return Blocks(
         _tiling(paragraphs, text), _tiling(whole, text), _tiling(items, text), _tiling(parts, text), _tiling(sentences, text),
-        heads, tables, table_heads,
+        heads, tables, table_heads, _looks(found, loose_lines, lines),
     )  # fmt: skip
 
 
@@ -176,6 +179,21 @@ def _tables(text: str, tables: list[tuple[int, int]], lines: list[int], first_wo
         for rows in (tables, [(first, first + 1) for first, _ in tables])
     )
     return Spans(starts, ends), Spans(starts, heads)
+
+
+def _looks(found: list[Leaf], loose_lines: list[int], lines: list[int]) -> tuple[tuple[int, str], ...]:
+    """Where blocks of each kind begin, at the start of a line; a table is one block."""
+    looks = {lines[line]: "text" for line in loose_lines}
+    looks |= {lines[leaf.whole]: _look(leaf) for leaf in found}
+    return tuple(sorted(looks.items()))
+
+
+def _look(leaf: Leaf) -> str:
+    if leaf.kind == "heading":
+        return f"heading {leaf.level}"
+    if leaf.kind in ("row", "code"):
+        return {"row": "table", "code": "code"}[leaf.kind]
+    return leaf.within or "text"
 
 
 def _headings(text: str, found: list[Leaf], lines: list[int], first_word: list[int]) -> tuple[Heading, ...]:

@@ -15,17 +15,25 @@ from chunking.types import Ints, Passage
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """The spans that are sent, in rank order, and at which place of the whole walk each passage is whole in one."""
+    """The spans that are sent, in rank order, and at which place of the whole walk each passage is whole in one.
+
+    `costs` are the words that the walk has sent by that place: the smallest budget under which it gets there.
+    """
 
     spans: tuple[Passage, ...]
     taken: int  # returned spans that were taken to make them
     words: int
     tokens: int | None
     places: Mapping[Passage, int]
+    costs: Mapping[Passage, int]
 
     def rank(self, need: Sequence[Passage]) -> int | None:
         """The rank of a need: the first place at which one of its passages is whole; None where none ever is."""
         return min((self.places[passage] for passage in need if passage in self.places), default=None)
+
+    def cost(self, need: Sequence[Passage]) -> int | None:
+        """The words sent when one of a need's passages is first whole; None where none ever is."""
+        return min((self.costs[passage] for passage in need if passage in self.costs), default=None)
 
 
 def sending(index: Index, spans: Ints, passages: Sequence[Passage] = ()) -> Sending:
@@ -43,16 +51,20 @@ def _plain(index: Index, spans: Ints, passages: Sequence[Passage]) -> Sending:
     at[spans[::-1]] = np.arange(len(spans), 0, -1)  # the first place of each span
     held = {passage: index.holding(passage) for passage in passages}
     places = {passage: int(at[holding].min()) for passage, holding in held.items() if len(holding)}
+    spent = np.cumsum(index.span_words[spans])
+    costs = {passage: int(spent[place - 1]) for passage, place in places.items()}
     tokens = int(index.span_tokens[sent].sum()) if index.span_tokens is not None else None
     return Sending(
-        tuple(index.spans[span] for span in sent.tolist()), count, int(index.span_words[sent].sum()), tokens, places
-    )
+        tuple(index.spans[span] for span in sent.tolist()), count, int(index.span_words[sent].sum()), tokens, places,
+        costs,
+    )  # fmt: skip
 
 
 def _merged(index: Index, spans: Ints, passages: Sequence[Passage]) -> Sending:
     union = Union()
     waiting = {passage for passage in passages if index.holds(passage)}
     places: dict[Passage, int] = {}
+    costs: dict[Passage, int] = {}
     sent: tuple[Passage, ...] | None = None
     count = place = 0
     for span in spans.tolist():
@@ -67,10 +79,11 @@ def _merged(index: Index, spans: Ints, passages: Sequence[Passage]) -> Sending:
         place += 1
         for passage in [one for one in waiting if _inside(one, part)]:
             places[passage] = place
+            costs[passage] = _words(index, union.parts)
             waiting.remove(passage)
     if sent is None:
         sent, count = tuple(union.parts), place
-    return Sending(sent, count, _words(index, sent), _tokens(index, sent), places)
+    return Sending(sent, count, _words(index, sent), _tokens(index, sent), places, costs)
 
 
 def _full(index: Index, place: int, parts: Sequence[Passage]) -> bool:

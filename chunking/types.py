@@ -194,3 +194,9 @@ class Corpus(Keeper):
     def by_id(self) -> dict[str, Document]:
         """The documents by their id."""
         return {document.id: document for document in self.documents}
+
+    def trimmed(self, passage: Passage) -> Passage:
+        """A passage without white space at its ends."""
+        text = self.by_id[passage.document].text[passage.start : passage.end]
+        start = passage.start + len(text) - len(text.lstrip())
+        return Passage(passage.document, start, start + len(text.strip()))

@@ -34,6 +34,8 @@ from cache.ollama_models import parsed_version
 
 Vectors = Callable[[Sequence[str]], list[list[float]]]
 
+NDJSON = "application/x-ndjson"
+
 _MINILM = MiniLM()
 _PIECE = re.compile(r"\w{1,4}|[^\w\s]")
 
@@ -256,6 +258,8 @@ class OllamaDouble:
         self.sees: Callable[[str], str] = lambda text: text  # what its tokenizer makes of a text
         self.html = False  # answers everything as some other web site would
         self.delay = 0.0  # seconds before each answer
+        self.pace = 0.0  # seconds between two lines of an answer that is streamed
+        self.lines = 0  # such lines sent
         self.on_embed: Callable[[], None] = lambda: None  # called with each request for vectors
         self.on_chat: Callable[[], None] = lambda: None  # called with each request for an answer
         self.reply: Callable[[str], str] = lambda prompt: f"It stands in a prompt of {len(prompt)} characters."
@@ -409,6 +413,20 @@ class OllamaDouble:
         return min(context, options.get("num_ctx", 4096), options.get("num_batch", 2048))
 
 
+def streamed(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An answer in words as the server streams it, word by word; its thoughts come first, and its end last."""
+    message = answer["message"]
+    for name in ("thinking", "content"):
+        for word in re.findall(r"\s*\S+", message.get(name, "")):
+            yield {"model": answer["model"], "done": False, "message": {"role": "assistant", "content": "", name: word}}
+    last = {"role": "assistant", "content": ""}
+    yield {"model": answer["model"], "done": True, "done_reason": answer["done_reason"], "message": last}
+
+
+def _line(part: dict[str, Any]) -> str:
+    return json.dumps(part) + "\n"
+
+
 class _Listener(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -479,6 +497,8 @@ class _Handler(BaseHTTPRequestHandler):
             double.lost.extend(body.get("input", []) if fault.computes else [])
             return fault
         status, answer = double.answer(self.path, body)
+        if self.path == "/api/chat" and body.get("stream") and status == 200:
+            return Reply(status, "".join(map(_line, streamed(answer))).encode(), NDJSON)
         return Reply(status, json.dumps(answer).encode())
 
     def _send(self, reply: Reply) -> None:
@@ -488,10 +508,20 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Type", reply.kind)
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
-            self.wfile.write(reply.body[: int(len(reply.body) * reply.sent)])
+            self._write(reply.body[: int(len(reply.body) * reply.sent)], reply.kind)
         if reply.sent < 1:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _write(self, body: bytes, kind: str) -> None:
+        """All at once, or line by line where that is how the server sends it."""
+        if kind != NDJSON:
+            self.wfile.write(body)
+            return
+        for line in body.splitlines(keepends=True):
+            self.wfile.write(line)
+            self.double.lines += 1
+            time.sleep(self.double.pace)
 
     def log_message(self, *_: object) -> None:
         """Nothing: the tests look at what was recorded."""

@@ -41,6 +41,7 @@ from chunking.types import Chunks, Corpus, Document, Embed, Ints, Passage, Quest
 from data.documents import ENDINGS, read_document, read_files  # noqa: E402
 from data.questions import Row, read_rows, resolve  # noqa: E402
 from data.report import ReadError, Report  # noqa: E402
+from pages.parts import live  # noqa: E402
 from tests.case_server import MODEL, SilentServer, faked  # noqa: E402
 from tests.fakes import BagOfWords, Constant, Fake, OneHot, Table, letter_pieces  # noqa: E402
 from tests.ollama_double import OllamaDouble  # noqa: E402
@@ -61,6 +62,8 @@ def run(case: Result, run: Result, text: str | None, base: str) -> Result | None
         return {"text": text or "", "values": _SCORES[strategy](params, text)}
     if strategy == "evaluate":
         return _evaluated(case, run, text or "")
+    if strategy == "view" and text is not None:
+        return _viewed(case, params, text)
     if strategy not in _CUTS or text is None:
         return None
     if "k" in params:
@@ -128,6 +131,14 @@ def _cut(strategy: str, params: Settings, document: Document) -> Result:
         result["similarities"] = similarities(part_of(index.source, config.scope), embed).tolist()
         result["embed_inputs"] = _inputs(embed.seen)
     return result
+
+
+def _viewed(case: Result, params: Settings, text: str) -> Result:
+    """The chunks of a document, and the text that the page's view of it shows."""
+    document = _document(case, text)
+    settings = {name: value for name, value in params.items() if name not in ("strategy", "view")}
+    shown = "".join(part for _, part in live.shown_blocks(document))
+    return {**_cut(params["strategy"], settings, document), "rendered_text": shown}
 
 
 def _described(index: Index) -> Result:

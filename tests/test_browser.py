@@ -17,10 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from chunking.types import Document
+from pages.parts.live import shown_blocks
 from tests.conftest import ROOT
 from tests.ollama_double import OllamaDouble, stand_in
 
 playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SHOTS = ROOT / "tests" / "screenshots"
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -107,6 +110,41 @@ def settled(page) -> dict[str, str]:
     return dict(zip(labels, [value.strip() for value in values], strict=True))
 
 
+def bars(page) -> list[tuple[str, str]]:
+    """The label of each cut on the screen and the text behind it."""
+    return page.evaluate(
+        "() => [...document.querySelectorAll('.cs-doc mark.cs-bar')].map(m => [m.dataset.label, m.textContent])"
+    )
+
+
+def opened(browser, url: str, width: int = 1280, **options) -> object:
+    """A page whose state is confirmed and whose sliders have their tables."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+    page.goto(url)
+    settled(page)
+    page.wait_for_selector(".cs-view[data-rev]", timeout=60_000)
+    return page
+
+
+def thumb(page, name: str):
+    return page.locator(f'.st-key-w_{name} input[type="range"]').first
+
+
+def drag(page, name: str, stop: str) -> None:
+    """Drags a slider's thumb until it shows a stop, and does not let go."""
+    track = page.locator(f'.st-key-w_{name} [role="group"]').bounding_box()
+    knob = page.locator(f'.st-key-w_{name} [data-testid="stSliderThumbValue"]').locator("..").bounding_box()
+    y = knob["y"] + knob["height"] - 4
+    page.mouse.move(knob["x"] + knob["width"] / 2, y)
+    page.mouse.down()
+    stops = int(thumb(page, name).get_attribute("max"))
+    for step in range(4 * stops + 1):
+        if thumb(page, name).get_attribute("aria-valuetext") == stop:
+            return
+        page.mouse.move(track["x"] + track["width"] * step / (4 * stops), y)
+    raise AssertionError(f"the slider {name} never came to {stop}")
+
+
 def agrees(figures: dict[str, str], trial: dict) -> None:
     """The page shows what the terminal prints."""
     assert figures["Hit rate"] == f"{100 * trial['hit_rate']:.1f}%"
@@ -122,7 +160,7 @@ def test_the_first_start_shows_text_at_once_and_all_basic_strategies_within_90_s
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     began = time.monotonic()
     page.goto(address)
-    page.wait_for_selector(".cs-doc .cs-c0", timeout=60_000)
+    page.wait_for_selector(".cs-doc mark.cs-c0", timeout=60_000)
     text = time.monotonic() - began
     figures = settled(page)
     everything = time.monotonic() - began
@@ -138,13 +176,13 @@ def test_a_slider_moves_boundaries_and_figures_to_what_evaluate_prints(browser, 
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(f"{address}/?strategy=fixed&size=200&post=write-ahead-logs.md")
     agrees(settled(page), evaluated(store, "--strategy", "fixed", "--set", "size=200"))
-    before = page.locator(".cs-doc[role=document] .cs-bar").count()
+    before = bars(page)
     thumb = page.locator('.st-key-w_size [role="slider"], .st-key-w_size input[type="range"]').first
     thumb.focus()
     thumb.press("ArrowLeft")
     page.wait_for_function("() => location.search.includes('size=175')", timeout=30_000)
     agrees(settled(page), evaluated(store, "--strategy", "fixed", "--set", "size=175"))
-    assert page.locator(".cs-doc[role=document] .cs-bar").count() > before
+    assert len(bars(page)) > len(before)
     page.go_back()
     page.wait_for_function("() => location.search.includes('size=200')", timeout=30_000)
     page.wait_for_timeout(1500)
@@ -188,20 +226,176 @@ def test_the_shown_text_is_the_document_letter_by_letter(browser, address: str) 
     page.close()
 
 
-def test_uploaded_markup_stays_text(browser, address: str) -> None:
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        'Before <b id="probe">bold</b> <img src=x onerror="document.title=\'changed\'"> &amp; $5 and $6 *a_b* after.',
+        "# a title\n\n    four blanks\n\ttab\n- item\n\n\n*stars* and `ticks`  two blanks 🪣",
+        "| a | b |\n|---|---|\n| <i id=probe>1</i> | 2 |\n\n```html\n<script>document.title='changed'</script>\n```\n",
+    ],
+)
+def test_uploaded_markup_stays_text(browser, address: str, hostile: str) -> None:
     page = browser.new_page()
-    page.goto(f"{address}/?corpus=own&strategy=whole")
-    hostile = (
-        'Before <b id="probe">bold</b> <img src=x onerror="document.title=\'changed\'"> &amp; $5 and $6 *a_b* after.'
-    )
+    page.goto(f"{address}/?corpus=own&strategy=fixed&size=3")
     page.locator('.st-key-own_files input[type="file"]').set_input_files(
         {"name": "<img src=x>.md", "mimeType": "text/markdown", "buffer": hostile.encode()}
     )
     page.wait_for_selector(".cs-doc[role=document]", timeout=60_000)
     settled(page)
     assert page.evaluate("() => document.querySelector('.cs-doc[role=document]').textContent") == hostile
+    assert "".join(text for _, text in shown_blocks(Document("a", hostile))) == hostile
     assert page.title() == "Chunkscope"
     assert page.locator("#probe").count() == 0
+    page.close()
+
+
+def test_while_a_slider_is_dragged_cuts_and_figures_follow_and_nothing_is_sent(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    frames = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
+    page.goto(f"{address}/?strategy=fixed&size=200&post=cache-eviction.md")
+    figures = settled(page)
+    before, line = bars(page), page.locator(".cs-line").inner_text()
+    sent = len(frames)
+    drag(page, "size", "75")
+    page.wait_for_timeout(200)
+    dragged, moved = bars(page), page.locator(".cs-line").inner_text()
+    assert len(dragged) > len(before)
+    assert moved != line
+    assert len(frames) == sent, "nothing is sent before the slider is released"
+    assert page.locator(".st-key-cs_figures[data-outdated]").count() == 1
+    rev = page.locator(".cs-view").get_attribute("data-rev")
+    page.mouse.up()
+    page.wait_for_function("rev => document.querySelector('.cs-view').dataset.rev !== rev", arg=rev, timeout=30_000)
+    confirmed = settled(page)
+    assert bars(page) == dragged, "what is confirmed is what was on the screen"
+    assert page.locator(".cs-line").inner_text() == moved
+    assert moved.startswith(f"{confirmed['Chunks']} chunks in all · {confirmed['Words each']} words each · "
+                            f"{confirmed['Repeated']} repeated · {confirmed['Split']} of")  # fmt: skip
+    assert confirmed["Chunks"] != figures["Chunks"]
+    assert page.locator(".st-key-cs_figures[data-outdated]").count() == 0
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "key"),
+    [
+        ("strategy=sentence", "size", "ArrowLeft"),
+        ("strategy=recursive&size=100", "overlap", "ArrowRight"),
+        ("strategy=semantic", "threshold", "ArrowRight"),
+        ("strategy=parent_child", "parent", "ArrowRight"),
+        ("strategy=cluster", "size", "ArrowLeft"),
+    ],
+)
+def test_an_arrow_key_shows_at_once_what_the_server_then_confirms(browser, address: str, query: str, name: str, key: str) -> None:  # fmt: skip
+    page = opened(browser, f"{address}/?{query}&post=bloom-filters.md")
+    before = bars(page)
+    page.evaluate("""() => { window.seen = [];
+        new MutationObserver(() => { const root = document.querySelector('.cs-view');
+            if (root.hasAttribute('data-moving')) window.seen.push([...document.querySelectorAll('.cs-doc mark.cs-bar')]
+                .map(m => [m.dataset.label, m.textContent])) })
+        .observe(document.querySelector('.cs-doc'), {subtree: true, childList: true}) }""")
+    thumb(page, name).focus()
+    thumb(page, name).press(key)
+    page.wait_for_function("() => window.seen.length", timeout=10_000)
+    settled(page)
+    assert page.evaluate("() => window.seen.at(-1)") == bars(page) != before
+    page.close()
+
+
+def test_the_place_in_the_document_is_kept_through_drag_and_release(browser, address: str) -> None:
+    page = opened(browser, f"{address}/?strategy=fixed&size=200&post=compression-trade-offs.md")
+    page.evaluate("() => { document.querySelector('.cs-doc').scrollTop = 1500 }")
+    page.wait_for_timeout(300)
+    top = "() => { const pane = document.querySelector('.cs-doc'), at = pane.getBoundingClientRect().top; return [...pane.children].map(b => [b.textContent, Math.round(b.getBoundingClientRect().top - at)]).find(b => b[1] > 0) }"
+    place = page.evaluate(top)
+    drag(page, "size", "50")
+    assert page.evaluate(top) == place
+    page.mouse.up()
+    settled(page)
+    assert page.evaluate(top) == place
+    page.close()
+
+
+def test_jumps_go_to_chunks_passages_and_cut_passages(browser, address: str) -> None:
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+
+    def in_view(selector: str) -> list[str]:
+        return page.evaluate("""selector => { const box = document.querySelector('.cs-doc').getBoundingClientRect();
+            return [...document.querySelectorAll('.cs-doc ' + selector)].filter(m => { const r = m.getBoundingClientRect();
+                return r.top >= box.top && r.top < box.bottom }).map(m => m.dataset.label ?? m.textContent) }""", selector)  # fmt: skip
+
+    page.locator(".cs-number").fill("20")
+    page.locator(".cs-number").press("Enter")
+    assert "20" in in_view("mark.cs-bar.cs-current")
+    assert page.locator(".cs-tip").inner_text().startswith("Chunk 20: 50 words · ")
+    assert "read to its end" in page.locator(".cs-tip").inner_text()
+    page.locator(".cs-doc").press("]")
+    assert "21" in in_view("mark.cs-bar.cs-current")
+    page.locator(".cs-doc").press("ArrowLeft")
+    assert "20" in in_view("mark.cs-bar.cs-current")
+    page.locator(".cs-tools [data-go=cut]").click()
+    assert any("cut" in label for label in in_view("mark.cs-through"))
+    page.locator(".cs-tools [data-go=on]").click()
+    assert in_view("mark.cs-answer")
+    first = page.locator(".cs-tip").inner_text()
+    page.locator(".cs-tools [data-go=on]").click()
+    assert page.locator(".cs-tip").inner_text() != first
+    page.locator(".cs-tools [data-go=back]").click()
+    assert page.locator(".cs-tip").inner_text() == first
+    page.locator(".cs-doc mark.cs-bar").nth(2).dispatch_event("pointerover")
+    assert page.locator(".cs-tip").inner_text().startswith("Chunk 3: 50 words · ")
+    page.close()
+
+
+def test_the_diamond_follows_the_slider_over_a_chart_that_stays_and_a_click_on_a_point_goes_there(browser, address: str) -> None:  # fmt: skip
+    page = opened(browser, f"{address}/?strategy=fixed&size=200")
+    page.wait_for_selector(".cs-cursor[data-setting*='size=200']", state="attached")
+    thumb(page, "size").focus()
+    thumb(page, "size").press("ArrowLeft")
+    page.wait_for_selector(".cs-cursor[data-setting*='size=175']", state="attached", timeout=120_000)
+    settled(page)
+    page.evaluate("() => { document.querySelector('.st-key-cs_chart .js-plotly-plot').same = true }")
+    before = page.locator(".cs-cursor path").last.get_attribute("d")
+    drag(page, "size", "200")
+    page.wait_for_selector(".cs-cursor[data-setting*='size=200']", state="attached")
+    assert page.locator(".cs-cursor path").last.get_attribute("d") != before
+    page.mouse.up()
+    settled(page)
+    thumb(page, "size").focus()
+    thumb(page, "size").press("ArrowRight")
+    settled(page)
+    assert page.evaluate("() => document.querySelector('.st-key-cs_chart .js-plotly-plot').same"), (
+        "the chart was drawn anew"
+    )
+    page.locator(".st-key-cs_chart .scatterlayer .point").first.scroll_into_view_if_needed()
+    page.locator(".st-key-cs_chart .scatterlayer .point").first.hover(force=True)
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function("() => location.search.includes('strategy=whole')", timeout=30_000)
+    page.close()
+
+
+def test_a_click_on_the_map_goes_there(browser, address: str) -> None:
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+    box = page.locator(".cs-map").bounding_box()
+    page.mouse.click(box["x"] + 10, box["y"] + box["height"] * 0.9)
+    page.wait_for_timeout(200)
+    scrolled = page.evaluate(
+        "() => { const p = document.querySelector('.cs-doc'); return (p.scrollTop + p.clientHeight) / p.scrollHeight }"
+    )
+    assert scrolled > 0.8
+    page.close()
+
+
+def test_what_is_copied_is_the_text_of_the_document(browser, address: str) -> None:
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+    copied = page.evaluate("""() => { const pane = document.querySelector('.cs-doc');
+        getSelection().selectAllChildren(pane);
+        const data = new DataTransfer();
+        pane.dispatchEvent(new ClipboardEvent('copy', {clipboardData: data, bubbles: true, cancelable: true}));
+        return data.getData('text/plain') }""")
+    assert copied == (ROOT / "data" / "posts" / "backpressure.md").read_text(encoding="utf-8")
     page.close()
 
 
@@ -288,3 +482,44 @@ def test_stop_ends_the_embedding_and_go_on_ends_the_stop(browser, tmp_path: Path
         page.get_by_role("button", name="Go on").click()
         page.get_by_test_id("stMetricLabel").filter(has_text="Hit rate").wait_for(timeout=120_000)
         page.close()
+
+
+def at_rest(page) -> None:
+    """Waits until the script has run to its end, figures or none."""
+    page.wait_for_selector('[data-testid="stMain"] h3, [data-testid="stMetricValue"]', timeout=120_000)
+    page.wait_for_timeout(300)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=240_000)
+    page.wait_for_timeout(300)
+
+
+PLACES = ("/", "/?strategy=parent_child&question=backpressure-1", "/ask?question=backpressure-1")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser, address: str, place: str, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    page.goto(f"{address}{place}")
+    at_rest(page)
+    found = axe.Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+    page.close()
+
+
+def test_a_question_is_asked_and_its_settings_travel_to_explore_and_back(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{address}/ask?strategy=fixed&size=200&question=backpressure-1")
+    at_rest(page)
+    rows = page.locator('[data-testid="stTable"] tbody tr')
+    assert "Fixed window, size 200" in rows.first.inner_text()
+    sent = page.get_by_text(re.compile(r"^#\d")).count()
+    assert sent == 5
+    page.get_by_role("link", name="Explore").click()
+    page.wait_for_function("() => !location.pathname.includes('ask')")
+    assert {"strategy=fixed", "size=200", "question=backpressure-1"} <= set(page.url.partition("?")[2].split("&"))
+    settled(page)
+    page.go_back()
+    page.wait_for_function("() => location.pathname.includes('ask')")
+    at_rest(page)
+    assert "Fixed window, size 200" in rows.first.inner_text()
+    page.close()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from chunking.experiment import REASONS, Result, run, search
+from chunking.experiment import asked as ask
 from chunking.index import Config, build
 from chunking.ranking import cosine_scores
 from chunking.types import Corpus, Document, Passage, Question
@@ -34,10 +35,12 @@ def question(*needs: Sequence[Passage], **more: Any) -> Question:
 def measured(asked: Question, scores: Mapping[str, float], limit: int | None = None, strategy: str = "fixed",
              settings: Mapping[str, Any] = PAIRS, documents: Sequence[Document] = (A, B),
              **axes: Any) -> Result:  # fmt: skip
-    """The result of one question where chunks have these scores."""
+    """The result of one question where chunks have these scores; the same in a trial and when it is asked alone."""
     corpus = Corpus(tuple(documents), (asked,))
-    trial = run(corpus, Config.of(strategy, dict(settings), **axes), Scored(scores, limit))
-    return trial.results[0]
+    config, embed = Config.of(strategy, dict(settings), **axes), Scored(scores, limit)
+    (result,) = run(corpus, config, embed).results
+    assert ask(build(Corpus(tuple(documents)), config, embed), asked, embed) == result
+    return result
 
 
 def sent_texts(result: Result) -> list[str]:

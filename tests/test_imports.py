@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "app": {"pages", "chunking", "cache", "data"},
     "chunkscope": {"chunking", "cache", "data"},
 }
-CORE_LIBRARIES = {"numpy", "bm25s", "markdown_it", "mdit_py_plugins", "sentencex"}
+CORE_LIBRARIES = {"numpy", "bm25s", "markdown_it", "mdit_py_plugins", "scipy", "sentencex"}
 
 
 def part_of(path: Path) -> str:

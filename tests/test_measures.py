@@ -7,15 +7,17 @@ import math
 import numpy as np
 import pytest
 
+from chunking.index import Config, build
 from chunking.measures import (
     cover,
-    distinct_words,
     ideal_precision,
     phrase_hit,
     question_rank,
     raw_length,
     solid_length,
+    total,
     union,
+    word_length,
     words_of,
 )
 from chunking.pack import pack
@@ -118,8 +120,8 @@ def test_distinct_words_count_each_place_once() -> None:
     corpus = Corpus((Document("a", "one two three"), Document("b", "one two three")))
     sent = (*spans((0, 7), (4, 13)), *spans((0, 7), document="b"))
     assert [words_of(corpus.by_id[span.document], span.start, span.end) for span in sent] == [2, 2, 2]
-    assert distinct_words(corpus, sent) == 3 + 2
-    assert distinct_words(corpus, ()) == 0
+    assert total(union(sent), word_length(corpus)) == 3 + 2
+    assert total(union(()), word_length(corpus)) == 0
 
 
 @pytest.mark.parametrize(("ranks", "expected"), [([3], 3), ([1, 7, 2], 7), ([1, None], None), ([None], None)])
@@ -209,3 +211,28 @@ def test_no_measure_is_ever_out_of_range_or_undefined() -> None:
             values = (measured.coverage, measured.precision, measured.iou)
             assert all(0 <= value <= 1 and not math.isnan(value) for value in values)
             assert measured.iou <= min(measured.coverage, measured.precision) + 1e-12
+
+
+def test_a_word_that_a_span_cuts_through_counts_at_both_ends() -> None:
+    """In the second of two documents, so that places are looked up behind the first."""
+    corpus = Corpus((Document("a", "one two"), Document("b", "red blue green grey")))
+    words = word_length(corpus)
+    text = corpus.documents[1].text
+    assert words("b", 0, len(text)) == 4
+    assert words("b", text.index("lue"), text.index("een")) == 2
+    assert words("b", text.index(" green"), text.index(" grey")) == 1
+    assert words("b", 3, 4) == 0
+
+
+def test_the_returned_spans_that_hold_a_passage_and_those_that_share_a_character_with_it() -> None:
+    """Windows of two words that step by one: '... red blue', 'blue green', 'green grey' are numbers 1 to 3."""
+    corpus = Corpus((Document("a", "one two"), Document("b", "red blue green grey")))
+    index = build(corpus, Config.of("fixed", {"size": 2, "overlap": 1}))
+    text = corpus.documents[1].text
+    green = Passage("b", text.index("green"), text.index("green") + 5)
+    assert index.holding(green).tolist() == [2, 3]
+    assert index.sharing(green).tolist() == [2, 3]
+    blue_to_grey = Passage("b", text.index("lue"), text.index(" grey") + 2)
+    assert index.holding(blue_to_grey).tolist() == []
+    assert index.sharing(blue_to_grey).tolist() == [1, 2, 3]
+    assert index.sharing(Passage("b", text.index(" green"), text.index("green"))).tolist() == [2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -392,3 +393,133 @@ def test_nothing_is_removed_where_the_server_cannot_tell(
         assert chunkscope.main(["cache", "--remove-uninstalled"]) == 2
         assert "does not tell the digest of every model" in capsys.readouterr().err
     assert stored.count() == 10
+
+
+SWEEP = ("sweep", "--strategy", "fixed", "--vary", "size=4,8,12")
+
+
+def swept(folder: Path, *more: str) -> list[str]:
+    return [*SWEEP, "--documents", str(folder / "docs"), "--questions", str(folder / "q.jsonl"), *more]
+
+
+class TestSweep:
+    def test_a_table_a_csv_file_and_progress(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert chunkscope.main(swept(folder, "--csv", str(folder / "s.csv"), "--k", "2", "--budget", "9")) == 0
+        out, err = capsys.readouterr()
+        lines = out.splitlines()
+        assert lines[0].split()[:4] == ["size", "chunks", "words/chunk", "whole"]
+        assert "hit_rate at 2" in lines[0]
+        assert "hit_rate in 9 words" in lines[0]
+        assert [line.split()[0] for line in lines[1:]] == ["4", "8", "12"]
+        assert "measured 6 of 6" in err
+        rows = list(csv.DictReader((folder / "s.csv").read_text().splitlines()))
+        assert [(row["size"], row["k"], row["budget"]) for row in rows[:2]] == [("4", "2", ""), ("4", "2", "9")]
+
+    def test_what_a_study_has_is_not_measured_again(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        study = str(folder / "s.json")
+        assert chunkscope.main(swept(folder, "--study", study)) == 0
+        first = capsys.readouterr().out
+        seen = len(model.seen["document"])
+        assert chunkscope.main(swept(folder, "--study", study)) == 0
+        assert capsys.readouterr().out == first
+        assert len(model.seen["document"]) == seen
+        assert chunkscope.main([*swept(folder, "--study", study), "--vary", "overlap=0,1"]) == 0
+        assert "measured 6 of 6" in capsys.readouterr().err
+        assert len(json.loads(Path(study).read_text())["trials"]) == 12
+
+    def test_stopping_keeps_what_is_done_and_says_how_to_go_on(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        study = folder / "s.json"
+
+        def stop(sentence: str, last: bool) -> None:
+            if sentence == "measured 4 of 6":
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(chunkscope, "_counted", stop)
+        assert chunkscope.main(swept(folder, "--study", str(study), "--csv", str(folder / "s.csv"))) == 130
+        out, err = capsys.readouterr()
+        assert f"4 of 6 trials are measured; the same command measures the rest, {study} has these" in err
+        assert [line.split()[0] for line in out.splitlines()[1:]] == ["4", "8"]
+        assert len((folder / "s.csv").read_text().splitlines()) == 5
+        monkeypatch.undo()
+        monkeypatch.setattr(chunkscope, "_embedder", lambda *_: model)
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 0
+        assert "measured 2 of 2" in capsys.readouterr().err
+        assert len(json.loads(study.read_text())["trials"]) == 6
+
+    def test_a_study_of_other_documents_is_refused_and_left_as_it_is(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        study = folder / "s.json"
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 0
+        before = study.read_bytes()
+        (folder / "docs" / "tanks.md").write_text(TEXT + "More.\n")
+        capsys.readouterr()
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 2
+        assert (
+            "was measured on something else (1 document changed: tanks.md): name another file"
+            in capsys.readouterr().err
+        )
+        assert study.read_bytes() == before
+
+    def test_other_versions_are_named(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        study = folder / "s.json"
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 0
+        value = json.loads(study.read_text())
+        value["versions"]["numpy"] = "0.1"
+        study.write_text(json.dumps(value))
+        capsys.readouterr()
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 0
+        assert "was measured with other versions: numpy was 0.1 and is " in capsys.readouterr().err
+
+    def test_with_and_without_summaries(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (folder / "docs" / "tanks.md").write_text(TEXT + "\n## Summary\n\nRavens are not tanks.\n")
+        assert chunkscope.main(swept(folder, "--summaries")) == 0
+        out, err = capsys.readouterr()
+        assert [line.split()[1] for line in out.splitlines()[1:7]] == ["kept"] * 3 + ["removed"] * 3
+        assert "0 questions are answered in a summary and are left out of both arms" in err
+        assert chunkscope.main(swept(folder, "--summaries", "pumps,birds")) == 0
+        assert chunkscope.main(swept(folder, "--summaries", "birds")) == 2
+        assert "no document has a section headed birds" in capsys.readouterr().err
+
+    def test_settings_that_cut_identically_are_named(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert chunkscope.main([*swept(folder), "--vary", "size=4,90,99"]) == 0
+        assert "size 90 and size 99 cut identically" in capsys.readouterr().out.splitlines()
+
+    def test_combinations_that_are_refused_are_told(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert chunkscope.main([*swept(folder), "--vary", "overlap=0,4"]) == 0
+        assert (
+            "left out: fixed: overlap must be at least 0 and below size, got overlap 4 and size 4"
+            in capsys.readouterr().err
+        )
+
+    @pytest.mark.parametrize(
+        ("more", "sentence"),
+        [
+            (["--vary", "size"], "--vary takes NAME=VALUE, got 'size'"),
+            (["--vary", "size=4:1:1"], "size must be low:high:step with a step above 0, got '4:1:1'"),
+            (["--vary", "colour=red"], "no strategy of this sweep (fixed) has a setting 'colour'"),
+            (["--measure", "hits"], "measure must be one of questions"),
+            (["--csv", "nowhere/s.csv"], "there is no folder nowhere for s.csv"),
+            (["--vary", "strategy=fixt"], "strategy 'fixt' is not known: did you mean fixed?"),
+        ],
+    )
+    def test_wrong_input_is_one_line(
+        self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str], more: list[str], sentence: str
+    ) -> None:
+        assert chunkscope.main([*swept(folder), *more]) == 2
+        out, err = capsys.readouterr()
+        assert (out, sentence in err.splitlines()[-1]) == ("", True)

@@ -32,19 +32,23 @@ def chosen(name: str, default: str = "") -> str:
     return st.session_state[_KEPT].get(name, default)
 
 
+def kept() -> dict[str, str]:
+    """All that the user has set, for a link."""
+    return dict(st.session_state[_KEPT])
+
+
 def choose(name: str, value: Any) -> None:
     """Sets a value; '' takes it away. For callbacks of widgets: before the page is drawn."""
     st.session_state[_TOUCHED] = True
-    kept = st.session_state[_KEPT]
     if value in ("", None):
-        kept.pop(name, None)
+        st.session_state[_KEPT].pop(name, None)
     else:
-        kept[name] = str(value)
+        st.session_state[_KEPT][name] = str(value)
 
 
 def save() -> None:
     """Writes what is set into the address, where it differs."""
-    kept = dict(st.session_state[_KEPT])
-    if kept != dict(st.query_params.items()):
-        st.query_params.from_dict(kept)
-    st.session_state[_WRITTEN] = kept
+    settings = kept()
+    if settings != dict(st.query_params.items()):
+        st.query_params.from_dict(settings)
+    st.session_state[_WRITTEN] = settings

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from chunking.experiment import Found, Trial
+from chunking.experiment import Found, Result
 from chunking.index import Index
 from chunking.measures import words_of
 from chunking.segments import heading_of, headings
@@ -41,10 +41,10 @@ def _keep(name: str) -> None:
         choose("q", "")
 
 
-def answer(index: Index, found: Sequence[Found], asked: Question | None, trial: Trial | None) -> None:
-    """What came back, in rank order, each span with its place, score and text."""
-    if asked and trial:
-        _verdict(index, asked, trial)
+def answer(index: Index, found: Sequence[Found], asked: Question | None, result: Result | None) -> None:
+    """What came back, in rank order, each span with its place, score and text; `result` is that of the asked one."""
+    if result:
+        verdict(index, result)
     if not found:
         why = "no chunk fits the reading budget" if len(index) else "there are no chunks"
         st.info(f"Nothing is sent: {why}.")
@@ -53,16 +53,21 @@ def answer(index: Index, found: Sequence[Found], asked: Question | None, trial: 
         _card(index, rank, hit, [passage for passage in passages if passage.document == hit.span.document])
 
 
-def _verdict(index: Index, asked: Question, trial: Trial) -> None:
-    result = next(result for result in trial.results if result.question.id == asked.id)
+def verdict(index: Index, result: Result) -> None:
+    """Whether the answer is in what is sent; if not why, and where the cuts fell."""
     if result.hit:
         st.success(f"Found: the answer is whole in what is sent (rank {result.rank}).", icon=":material/check:")
     else:
         rank = f" Its rank is {result.rank}." if result.rank else ""
         st.warning(f"Missed: {REASONS[result.reason]}.{rank}")
-    for need in asked.needs:
+    for need in result.question.needs:
         if not any(index.holds(passage) for passage in need):
             st.caption(plain(_cuts(index, need[0])))
+
+
+def words_in(index: Index, span: Passage) -> int:
+    """The number of words of a span."""
+    return words_of(index.corpus.by_id[span.document], span.start, span.end)
 
 
 def _cuts(index: Index, passage: Passage) -> str:
@@ -86,7 +91,7 @@ def _card(index: Index, rank: int, hit: Found, passages: list[Passage]) -> None:
     start, end = int(index.starts[hit.row]), int(index.ends[hit.row])
     facts = [
         f"score {hit.score:.4f}",
-        counted(words_of(document, hit.span.start, hit.span.end), "word"),
+        counted(words_in(index, hit.span), "word"),
         f"characters {hit.span.start:,} to {hit.span.end:,}",
     ]
     if (start, end) != (hit.span.start, hit.span.end):

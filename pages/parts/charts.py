@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from math import log10
 
 import plotly.graph_objects as go
 
+from chunking.curves import steps
 from chunking.experiment import Trial
 from chunking.registry import STRATEGIES
 from pages.parts.words import amount_of, counted, percent, range_of, title_of
@@ -24,7 +26,7 @@ _TICKS = [mantissa * 10**power for power in range(6) for mantissa in (1, 2, 5)]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A measured setting on the chart."""
+    """A measured setting on the chart; `setting` is its configuration as one text."""
 
     strategy: str
     title: str
@@ -33,14 +35,16 @@ class Point:
     low: float
     high: float
     hint: str
+    setting: str
     truncated: bool = False  # some of its chunks are longer than the model reads
+    curve: tuple[tuple[int, float], ...] = ()  # from so many words on the mean hit under a budget of them
 
 
 #: Stands at a point with truncated chunks.
 MARK = "†"
 
 
-def point_of(trial: Trial) -> Point:
+def point_of(trial: Trial, setting: str) -> Point:
     """The point of a trial."""
     spread = trial.hit_rate_interval
     words = trial.mean(result.words_sent for result in trial.results)
@@ -49,31 +53,39 @@ def point_of(trial: Trial) -> Point:
     cut = trial.truncated_chunks
     if cut:
         hint += f"<br>{MARK} {cut:,} of {counted(len(trial.index), 'chunk')} truncated: longer than the model reads"
-    return Point(trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint, cut > 0)
+    return Point(
+        trial.config.strategy, title, words, trial.hit_rate, spread.low, spread.high, hint, setting, cut > 0, steps(trial)
+    )  # fmt: skip
 
 
-def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
-    """Hit rate against words sent: every measured setting a point, the present one ringed, with its interval."""
+def colour_of(strategy: str) -> str:
+    """The colour of a strategy's points."""
+    return _LOOK[strategy][0]
+
+
+def hit_rate_chart(points: Sequence[Point]) -> go.Figure:
+    """Hit rate against words sent: every measured setting a point, and for the last of each strategy its budget curve."""
     figure = go.Figure()
     for strategy, (colour, symbol) in _LOOK.items():
         mine = [point for point in points if point.strategy == strategy]
         if mine:
+            budgets, rates = zip(*mine[-1].curve, strict=True) if mine[-1].curve else ((), ())
             figure.add_scatter(
-                x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers+text",
+                x=budgets, y=[100 * rate for rate in rates], mode="lines", opacity=0.45, hoverinfo="skip",
+                line={"color": colour, "width": 1.2, "shape": "hv"}, legendgroup=strategy, showlegend=False,
+            )  # fmt: skip
+            figure.add_scatter(
+                legendgroup=strategy, x=[point.words for point in mine], y=[100 * point.hit_rate for point in mine], mode="markers+text",
                 text=[_mark(point) for point in mine], textposition="top right",
                 name=STRATEGIES[strategy].title, hovertext=[point.hint for point in mine], hoverinfo="text",
+                customdata=[point.setting for point in mine],
                 marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 1, "color": "rgba(128,128,128,0.6)"}},
             )  # fmt: skip
-    if present is not None:
-        figure.add_scatter(
-            x=[present.words], y=[100 * present.hit_rate], mode="markers+text", text=[_mark(present)], textposition="top right", name="present setting", hovertext=[present.hint],
-            hoverinfo="text", marker={"symbol": "diamond-open", "size": 18, "color": "#c2313c", "line": {"width": 2.5}},
-            error_y={"type": "data", "symmetric": False, "array": [100 * (present.high - present.hit_rate)],
-                     "arrayminus": [100 * (present.hit_rate - present.low)], "color": "#c2313c", "thickness": 1.2, "width": 5},
-        )  # fmt: skip
     wide = _wide(points)
+    low, high = _reach(points)
     figure.update_xaxes(title="Words sent for a question (mean)", type="log" if wide else "linear", tickformat=",",
-                        **({"tickvals": _TICKS} if wide else {"rangemode": "tozero", "nticks": 6}))  # fmt: skip
+                        range=[log10(low), log10(high)] if wide else [0, high],
+                        **({"tickvals": _TICKS} if wide else {"nticks": 6}))  # fmt: skip
     figure.update_yaxes(title="Hit rate (% of questions)", range=[-2, 102], dtick=20)
     figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
                          legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}, "itemsizing": "constant"})  # fmt: skip
@@ -82,6 +94,20 @@ def hit_rate_chart(points: Sequence[Point], present: Point | None) -> go.Figure:
 
 def _mark(point: Point) -> str:
     return MARK if point.truncated else ""
+
+
+def fits(shown: Sequence[Point], more: Sequence[Point]) -> bool:
+    """Whether more points can be laid over the chart of those shown: its legend has their strategies, its axis reaches them."""
+    strategies = {point.strategy for point in shown}
+    low, high = _reach(shown)
+    return all(point.strategy in strategies and low <= point.words <= high for point in more)
+
+
+def _reach(points: Sequence[Point]) -> tuple[float, float]:
+    """From where to where the axis of words goes: with room, so that a smaller size needs no other axis."""
+    words = [point.words for point in points if point.words > 0] or [1.0]
+    low = min(50.0, 0.8 * min(words)) if _wide(points) else 0.0
+    return low, (1.4 if _wide(points) else 1.15) * max(words)
 
 
 def _wide(points: Sequence[Point]) -> bool:

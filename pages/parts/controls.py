@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -14,11 +15,13 @@ from chunking.index import POOLINGS, SEARCHES, Config
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, Strategy, missing
+from chunking.stops import Slider, allowed, config_at, nearest
 from pages.parts import resources
 from pages.parts.address import choose, chosen
 from pages.parts.words import plain
 
 _BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
+_KS = range(1, 21)
 _SCOPE_WORDS = {
     "document": "whole document",
     "section": "inside sections",
@@ -80,6 +83,15 @@ def unpacked(text: str) -> Config | None:
                          budget=int(_number(values.get("budget", ""), 0)) or None)  # fmt: skip
     except ValueError:
         return None
+
+
+def take(text: str) -> None:
+    """Sets all that a text made by `packed` holds; for callbacks of widgets."""
+    if unpacked(text) is None:
+        return
+    values = dict(parse_qsl(text))
+    for name, value in {**values, "by": "budget" if "budget" in values else "k"}.items():
+        choose(name, value)
 
 
 def _strategy_words(name: str) -> str:
@@ -174,7 +186,7 @@ def _keep_numbers(name: str) -> None:
 
 def _number_widget(number: Number, settings: Mapping[str, Any]) -> float:
     """The value of a number's slider; where one value alone is allowed it is told instead."""
-    stops, value = _stops(number, settings)
+    stops, value = allowed(number, settings), nearest(number, _wanted(number), settings)
     label = f"{number.label} ({settings['unit']})" if number.sized else number.label
     if len({*stops, value}) < 2:
         st.caption(f"{label}: {value:g}")
@@ -182,26 +194,32 @@ def _number_widget(number: Number, settings: Mapping[str, Any]) -> float:
     return slide(number.name, label, stops, value, number.help)
 
 
+def _wanted(number: Number) -> float:
+    """What the user has set, whether it is allowed beside the other settings or not."""
+    return _number(chosen(number.name), number.default)
+
+
+def sliders(config: Config) -> list[Slider]:
+    """The sliders on the screen that belong to a configuration that was picked."""
+    numbers = [one for one in STRATEGIES[config.strategy].parameters if isinstance(one, Number)]
+    values = config.values
+    wanted = {number.name: _wanted(number) for number in numbers}
+    found = []
+    for number in numbers:
+        if number.when is None or values[number.when[0]] == number.when[1]:
+            stops = sorted({*allowed(number, values), values[number.name]})
+            configs = {stop: config_at(config, {**wanted, number.name: stop}) for stop in stops}
+            found.append(Slider(number.name, configs, cuts=not number.embeds))
+    if config.budget is None:
+        return [*found, Slider("k", {k: replace(config, k=k) for k in _KS}, cuts=False)]
+    budgets = sorted({*_BUDGETS, config.budget})
+    return [*found, Slider("budget", {budget: replace(config, budget=budget) for budget in budgets}, cuts=False)]
+
+
 def _in_order(parameters: Sequence[Parameter]) -> list[Number | Numbers]:
     """What sliders are for, with those first that others must stay below."""
     sliders = [parameter for parameter in parameters if not isinstance(parameter, Choice)]
     return sorted(sliders, key=lambda one: isinstance(one, Number) and bool(one.below or one.upto))
-
-
-def _stops(number: Number, settings: Mapping[str, Any]) -> tuple[list[float], float]:
-    """The stops that are allowed beside the other settings, and the nearest allowed one to what the user has set."""
-    value = _number(chosen(number.name), number.default)
-    top = number.highest
-    if number.below:
-        top = settings[number.below] - 1
-    if number.upto:
-        top = settings[number.upto]
-    stops = [stop for stop in number.stops if stop <= top]
-    if not number.lowest <= value <= number.highest:
-        value = number.default
-    if value > top:
-        value = max(stops, default=top)
-    return stops, value
 
 
 def _amount() -> dict[str, int | None]:
@@ -223,7 +241,7 @@ def _amount() -> dict[str, int | None]:
             slide(
                 "k",
                 "k (chunks sent)",
-                range(1, 21),
+                _KS,
                 value,
                 "How many different returned spans are sent for a question.",
             )

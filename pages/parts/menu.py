@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-PAGES = (("app.py", "Explore"),)
+from pages.parts import address
+
+PAGES = (("app.py", "Explore"), ("pages/ask.py", "Ask"))
 
 
 def menu() -> None:
-    """The links to the pages, in the sidebar."""
+    """The links to the pages, in the sidebar. They carry the settings, which a plain link would drop."""
     with st.sidebar:
         st.markdown("**Chunkscope**")
         for path, label in PAGES:
-            st.page_link(path, label=label)
+            st.page_link(path, label=label, query_params=address.kept())

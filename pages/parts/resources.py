@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from cache import BUILT_IN, Choice, Look, chat_models, default_chat_name, look, open_chat, open_embedder
+from cache import BUILT_IN, OLLAMA, Choice, Look, chat_models, default_chat_name, look, open_chat, open_embedder
+from cache.answering import Answerer
 from cache.chat import Chat
 from cache.embedder import CachedEmbedder
 from cache.errors import ModelChanged
@@ -91,11 +92,22 @@ def _chat(name: str, address: str | None, typed: bool) -> Chat:
     return open_chat(name, store(), address, typed)
 
 
+def answerer(name: str) -> Answerer:
+    """The chat model of that name as it answers questions, one for all sessions that want the same."""
+    return _answerer(name, *host())
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _answerer(name: str, address: str | None, typed: bool) -> Answerer:
+    return Answerer(name.removeprefix(OLLAMA), address, typed)
+
+
 def let_go_if_changed(error: Exception) -> None:
     """After a ModelChanged, opens every model anew when it is next asked for; vectors are in the store."""
     if isinstance(error, ModelChanged):
         _embedder.clear()
         _chat.clear()
+        _answerer.clear()
         look_again()
 
 

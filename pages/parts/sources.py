@@ -8,6 +8,7 @@ from chunking.types import Corpus
 from data.report import Report
 from pages.parts import resources
 from pages.parts.controls import select
+from pages.parts.kept import with_kept
 from pages.parts.words import counted, plain
 
 _SHOWN = 8  # lines of a report before the rest is folded away
@@ -18,7 +19,7 @@ def pick_corpus() -> Corpus:
     which = select("corpus", "Corpus", ["bundled", "own"], "bundled", {"bundled": "Bundled posts", "own": "Your own files"}.__getitem__,
                    "Posts of an engineering blog with questions on them, or files of yours: they stay on this machine.")  # fmt: skip
     if which == "bundled":
-        return resources.bundled_corpus()
+        return with_kept(resources.bundled_corpus())
     files = st.file_uploader(
         "Documents (md, txt)", type=["md", "markdown", "txt"], accept_multiple_files=True, key="own_files"
     )
@@ -29,7 +30,7 @@ def pick_corpus() -> Corpus:
         st.caption(f"Read: {counted(len(corpus.documents), 'document')}, {counted(len(corpus.questions), 'question')}. "
                    "The address keeps your settings, not your files: after a reload upload them again.")  # fmt: skip
     _show(report)
-    return corpus
+    return with_kept(corpus)
 
 
 def _show(report: Report) -> None:

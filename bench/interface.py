@@ -1,0 +1,228 @@
+"""How fast the page answers a hand, in Chromium: `python -m bench.interface [--rounds 2]`.
+
+Measured from the browser's own time of the input event to the end of the frame that shows what it asked for:
+a drag of the size slider on documents of 1,400 and 10,000 words, until the cuts are drawn; the same step as a plain
+`st.select_slider` with `st.html` in a fragment, which shows nothing before the key or the thumb is released; a new
+setting on the bundled corpus, vectors cached, until every figure is confirmed; and the first paint of the text.
+The store is that of CHUNKSCOPE_CACHE, which a first, unmeasured pass fills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from data.bundled import bundled
+
+ROOT = Path(__file__).resolve().parent.parent
+LENGTHS = (1_400, 10_000)  # words
+STEPS = 40  # of a drag
+PLAIN = """
+import re
+import streamlit as st
+
+TEXT = open({path!r}, encoding="utf-8").read()
+
+@st.fragment
+def part():
+    size = st.select_slider("Size", [25, 50, 75, 100, 120, 150, 175, 200, 225, 250, 300, 350, 400, 500, 600, 700, 800], 200, key="w_size")
+    words = re.findall(r"\\S+\\s*", TEXT)
+    runs = ["".join(words[at : at + size]) for at in range(0, len(words), size)]
+    tints = ("#cde0f7", "#f9dfc0")
+    spans = [f'<span style="background:{{tints[at % 2]}}">{{run.replace("<", "&lt;")}}</span>' for at, run in enumerate(runs)]
+    st.html(f'<div class="cs-doc" style="white-space:pre-wrap;height:600px;overflow:auto">{{"".join(spans)}}</div>')
+
+part()
+"""
+# Notes the time from the last input event to the end of the frame after a change below `selector`.
+RECORD = """([events, selector, attribute]) => {
+  window.times = []; let input = null, waiting = false;
+  for (const name of events) addEventListener(name, e => { input = e.timeStamp }, true);
+  const painted = () => { const channel = new MessageChannel(), from = input;
+    requestAnimationFrame(() => { channel.port1.onmessage = () => { waiting = false; if (from !== null) times.push(performance.now() - from) };
+      channel.port2.postMessage(0) }) };
+  new MutationObserver(() => { if (!waiting && input !== null) { waiting = true; painted() } })
+    .observe(document.querySelector(selector), attribute ? {attributes: true, attributeFilter: [attribute]} : {subtree: true, childList: true});
+}"""
+
+
+@contextmanager
+def serving(script: str) -> Iterator[str]:
+    """The address of a freshly started app."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.headless", "true", "--server.port", str(port),
+               "--server.fileWatcherType", "none"]  # fmt: skip
+    environment = {**os.environ, "OLLAMA_HOST": "http://127.0.0.1:9"}
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, **quiet) as server:
+        try:
+            for _ in range(150):
+                try:
+                    urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
+                    break
+                except OSError:
+                    time.sleep(0.2)
+            yield f"http://localhost:{port}"
+        finally:
+            server.terminate()
+
+
+def document(words: int) -> str:
+    """A document of so many words, made of the bundled posts."""
+    text, count = "", 0
+    for post in bundled()[0].documents:
+        for paragraph in post.text.split("\n\n"):
+            text += f"{paragraph}\n\n"
+            count += len(paragraph.split())
+            if count >= words:
+                return text
+    raise ValueError(f"the posts have fewer than {words} words")
+
+
+def ready(page: Page) -> None:
+    """Waits until the page's state is confirmed and its script has ended."""
+    page.wait_for_selector(".cs-view[data-rev]", timeout=240_000)
+    page.wait_for_timeout(300)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=240_000)
+
+
+def dragged(browser: Browser, url: str, text: str) -> list[float]:
+    """Milliseconds from each move of a drag that changed the cuts to their paint."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{url}/?corpus=own&strategy=recursive")
+    upload = {"name": "long.md", "mimeType": "text/markdown", "buffer": text.encode()}
+    page.locator('.st-key-own_files input[type="file"]').set_input_files(upload)
+    ready(page)
+    page.wait_for_function("() => Object.keys(window.chunkscope['table size']?.stops ?? {}).length", timeout=60_000)
+    knob = page.locator('.st-key-w_size [data-testid="stSliderThumbValue"]').locator("..").bounding_box()
+    track = page.locator('.st-key-w_size [role="group"]').bounding_box()
+    assert knob
+    assert track
+    height = knob["y"] + knob["height"] - 4
+    page.mouse.move(knob["x"] + knob["width"] / 2, height)
+    page.mouse.down()
+    page.evaluate(RECORD, [["pointermove"], ".cs-doc", ""])
+    for step in [*range(STEPS), *range(STEPS, -1, -1)]:
+        page.mouse.move(track["x"] + track["width"] * step / STEPS, height)
+        page.wait_for_timeout(40)
+    times = page.evaluate("() => times")
+    page.mouse.up()
+    page.close()
+    return times
+
+
+def plain(browser: Browser, text: str) -> list[float]:
+    """Milliseconds from each key press to the paint of what the server sent, with Streamlit's own slider and HTML."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "long.md")
+        path.write_text(text, encoding="utf-8")
+        script = Path(folder, "plain.py")
+        script.write_text(PLAIN.format(path=str(path)), encoding="utf-8")
+        with serving(str(script)) as url:
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(url)
+            page.wait_for_selector(".cs-doc")
+            page.wait_for_timeout(1000)
+            page.evaluate(RECORD, [["keydown"], ".stApp", ""])
+            times = pressed(page, ["ArrowLeft"] * 7 + ["ArrowRight"] * 16, 700)
+            page.close()
+    return times
+
+
+def pressed(page: Page, keys: list[str], pause: int) -> list[float]:
+    """The last change after each key press, in milliseconds from it."""
+    thumb = page.locator('.st-key-w_size input[type="range"]')
+    thumb.focus()
+    last = []
+    for key in keys:
+        page.evaluate("() => { times.length = 0 }")
+        thumb.press(key)
+        page.wait_for_timeout(pause)
+        last += page.evaluate("() => times.slice(-1)")
+    return last
+
+
+def confirmed(browser: Browser, url: str) -> list[float]:
+    """Milliseconds from a slider's release at a new setting to the last figure, in a session of its own."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{url}/?strategy=fixed&size=200&post=cache-eviction.md")
+    ready(page)
+    page.evaluate(RECORD, [["keydown"], ".cs-view", "data-rev"])
+    thumb = page.locator('.st-key-w_size input[type="range"]')
+    thumb.focus()
+    times = []
+    for key in ["ArrowLeft"] * 7 + ["ArrowRight"] * 16:
+        page.evaluate("() => { times.length = 0 }")
+        thumb.press(key)
+        page.wait_for_function("() => times.length", timeout=240_000)
+        page.wait_for_timeout(400)
+        times += page.evaluate("() => times.slice(0, 1)")
+    page.close()
+    # Going right, the first seven settings were measured before in this session.
+    return times[:7] + times[14:]
+
+
+def first_paint(browser: Browser, url: str) -> float:
+    """Milliseconds from the address to text with cuts."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    begin = time.perf_counter()
+    page.goto(url)
+    page.wait_for_selector(".cs-doc mark.cs-bar", timeout=60_000)
+    seconds = time.perf_counter() - begin
+    page.close()
+    return 1000 * seconds
+
+
+def said(name: str, times: list[float]) -> None:
+    low, high = np.percentile(times, [50, 95])
+    print(f"{name:<58} p50 {low:7.1f} ms   p95 {high:7.1f} ms   n {len(times)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=2)
+    rounds = parser.parse_args().rounds
+    found: dict[str, list[float]] = {}
+
+    def add(name: str, times: list[float]) -> None:
+        found.setdefault(name, []).extend(times)
+
+    options: dict[str, Any] = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox", "--disable-gpu"]}
+    with sync_playwright() as driver, serving("app.py") as url:
+        browser = driver.chromium.launch(**options)
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; Chromium {browser.version}")
+        confirmed(browser, url)  # fills the store
+        for _ in range(rounds):
+            for words in LENGTHS:
+                text = document(words)
+                add(f"drag, event to paint, {words:,} words", dragged(browser, url, text))
+                add(f"plain slider and HTML, key to paint, {words:,} words", plain(browser, text))
+            add("release to every figure confirmed, bundled corpus", confirmed(browser, url))
+            add("first paint of the text", [first_paint(browser, url) for _ in range(5)])
+        browser.close()
+    for name, times in found.items():
+        said(name, times)
+    for words in LENGTHS:
+        live, slow = (np.percentile(found[name.format(words)], 95) for name in
+                      ("drag, event to paint, {:,} words", "plain slider and HTML, key to paint, {:,} words"))  # fmt: skip
+        print(f"at {words:,} words the drag is {slow / live:.1f} times as fast as the plain round trip (p95)")
+
+
+if __name__ == "__main__":
+    main()
