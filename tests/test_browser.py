@@ -523,3 +523,27 @@ def test_a_question_is_asked_and_its_settings_travel_to_explore_and_back(browser
     at_rest(page)
     assert "Fixed window, size 200" in rows.first.inner_text()
     page.close()
+
+
+def test_a_question_is_kept_by_selecting_its_passage(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 1200})
+    page.goto(f"{address}/ask?q=Why+does+a+queue+need+a+limit%3F")
+    at_rest(page)
+    page.locator(".cs-chunk").first.evaluate("""(chunk) => {
+        const node = [...chunk.childNodes].find((one) => one.textContent.includes("A queue between"));
+        const from = node.textContent.indexOf("A queue between");
+        getSelection().setBaseAndExtent(node, from, node, from + 55);
+        chunk.dispatchEvent(new MouseEvent("mouseup", { bubbles: true }));
+    }""")
+    field = page.get_by_role("textbox", name="The passage that answers it")
+    page.wait_for_function("() => document.querySelector('.st-key-w_passage textarea').value.startsWith('A queue')")
+    assert len(field.input_value()) in (54, 55)
+    at_rest(page)
+    page.get_by_role("button", name="Keep as a test question").click()
+    page.wait_for_function("() => location.search.includes('kept=')", timeout=60_000)
+    at_rest(page)
+    page.get_by_text("The answer is in").wait_for()
+    page.reload()
+    at_rest(page)
+    page.get_by_text("The answer is in").wait_for()
+    page.close()

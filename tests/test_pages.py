@@ -20,7 +20,7 @@ from cache.records import Record
 from chunking import registry
 from chunking.experiment import run
 from chunking.index import Config
-from chunking.types import Passage
+from chunking.types import Document, Passage
 from data.bundled import bundled
 from pages.parts import models, resources
 from pages.parts.highlight import passage_html
@@ -225,7 +225,7 @@ def test_a_question_of_the_set_says_whether_it_was_found_and_why_not() -> None:
 
 def test_text_of_documents_is_escaped() -> None:
     text = "<script>alert(1)</script> & $x$ <b id='probe'>"
-    assert "<script" not in passage_html(text, 0, len(text), [Passage("d", 3, 12)])
+    assert "<script" not in passage_html(Document('"d"><b>', text), 0, len(text), [Passage("d", 3, 12)])
 
 
 def test_a_budget_sends_words_instead_of_a_number_of_chunks() -> None:

@@ -101,4 +101,4 @@ def _card(index: Index, rank: int, hit: Found, passages: list[Passage]) -> None:
     with st.container(border=True):
         st.markdown(f"**#{rank}** {plain(document.id)}")
         st.caption(plain(f"{path} · {' · '.join(facts)}"))
-        st.html(passage_html(document.text, hit.span.start, hit.span.end, passages))
+        st.html(passage_html(document, hit.span.start, hit.span.end, passages))

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
 
-from chunking.types import Passage
+from chunking.types import Document, Passage
 
 
-def passage_html(text: str, start: int, end: int, passages: Iterable[Passage]) -> str:
-    """A returned span with the answering passages in it marked."""
+def passage_html(document: Document, start: int, end: int, passages: Iterable[Passage]) -> str:
+    """A returned span of a document with the answering passages in it marked."""
     edges = {start, end}
     inside = [(max(start, passage.start), min(end, passage.end)) for passage in passages]
     inside = [(low, high) for low, high in inside if low < high]
@@ -18,9 +18,9 @@ def passage_html(text: str, start: int, end: int, passages: Iterable[Passage]) -
     parts = []
     for low, high in pairwise(places):
         answers = any(first <= low < last for first, last in inside)
-        shown = escape(text[low:high])
+        shown = escape(document.text[low:high])
         parts.append(f'<mark class="cs-answer">{shown}</mark>' if answers else shown)
-    return f'<div class="cs-chunk">{"".join(parts)}</div>'
+    return f'<div class="cs-chunk" data-document="{escape(document.id)}">{"".join(parts)}</div>'
 
 
 STYLE = """

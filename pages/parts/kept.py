@@ -12,12 +12,18 @@ from chunking.types import Corpus, Question
 from data.questions import read_questions
 from data.report import ReadError
 from pages.parts.address import choose, chosen
+from pages.parts.live import text
 from pages.parts.words import counted, plain
 
 #: An address takes some thousands of characters.
 MOST = 20
 
+#: Characters of a passage.
+LONGEST = 4000
+
 Row = tuple[str, str, int, int]  # (question, document, start, end)
+
+_selection = st.components.v2.component("chunkscope_selection", js=text("selection.js"))
 
 
 def with_kept(corpus: Corpus) -> Corpus:
@@ -51,10 +57,14 @@ def _form(corpus: Corpus, question: str, kept: int) -> None:
     if kept >= MOST:
         st.caption(f"{MOST} questions are kept, as many as an address holds: download them and upload them as a file.")
         return
-    passage = st.text_area("The passage that answers it, copied from a document", key="w_passage", max_chars=4000,
-                           placeholder="Copy the words from the text and paste them here",
+    _selection(key="cs_selection", on_selected_change=_take)
+    passage = st.text_area("The passage that answers it", key="w_passage", max_chars=LONGEST,
+                           placeholder="Select it in a chunk, or paste it here",
                            help="It must stand in a document word for word; white space may differ.")  # fmt: skip
-    document = st.selectbox("It stands in", ["", *corpus.by_id], key="w_passage_document",
+    documents = ["", *corpus.by_id]
+    if st.session_state.get("w_passage_document") not in documents:
+        st.session_state["w_passage_document"] = ""
+    document = st.selectbox("It stands in", documents, key="w_passage_document",
                             format_func=lambda name: name or "the only document that has it")  # fmt: skip
     if not st.button("Keep as a test question", disabled=not passage.strip()):
         return
@@ -71,6 +81,13 @@ def _form(corpus: Corpus, question: str, kept: int) -> None:
         _put([*_rows(), (question, first.document, first.start, first.end)])
         st.session_state.pop("w_passage", None)
         st.rerun()
+
+
+def _take() -> None:
+    """What was selected in a chunk becomes the passage."""
+    selected = st.session_state["cs_selection"]["selected"]
+    st.session_state["w_passage"] = str(selected["text"])[:LONGEST]
+    st.session_state["w_passage_document"] = str(selected["document"])
 
 
 def described(corpus: Corpus, question: Question) -> str:

@@ -34,18 +34,19 @@ _MOST_TABLES = 32  # kept by a session; the oldest go first
 
 def script(name: str) -> str:
     """The source of a component: what follows the sliders, then the file of that name."""
-    return _text("sliders.js") + _text(name)
+    return text("sliders.js") + text(name)
 
 
-def _text(name: str) -> str:
+def text(name: str) -> str:
+    """The source in the file of that name."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-_store = st.components.v2.component("chunkscope_store", js=_text("store.js"))
+_store = st.components.v2.component("chunkscope_store", js=text("store.js"))
 _view = st.components.v2.component(
     "chunkscope_view",
-    html=_text("view.html"),
-    css=_text("view.css"),
+    html=text("view.html"),
+    css=text("view.css"),
     js=script("view.js"),
     isolate_styles=False,  # a selection that is copied, and tests, reach the text of the page only outside a shadow root
 )
