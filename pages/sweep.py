@@ -27,6 +27,9 @@ _JOB = "sweep_job"
 _AT_ONCE = 1.0  # seconds that the page waits before it draws a sweep that is still running
 _LOOK_EVERY = 0.5  # seconds between two looks at it
 _CHARTS = "cs_sweep"
+#: The columns of the table that are read first.
+_FIRST = ("setting", "sent", "hit_rate", "hit_rate_low", "hit_rate_high", "whole_share", "read_share", "coverage", "precision",
+          "words_sent", "chunks", "words_per_chunk", "repeated_words", "truncated_chunks")  # fmt: skip
 _PRESETS = {"size": sweeps.size_sweep, "overlap": sweeps.overlap_sweep, "threshold": sweeps.threshold_sweep,
             "dial": sweeps.dial_sweep, "map": sweeps.map_sweep, "amount": sweeps.amount_sweep,
             "summaries": sweeps.summaries_sweep, "strategies": sweeps.strategies_sweep}  # fmt: skip
@@ -266,10 +269,12 @@ def _notes(sweep: Sweep, found: Sequence[Measured]) -> None:
 
 
 def _rows(found: Sequence[Measured]) -> list[dict[str, Any]]:
-    return [
+    """A row for each trial with every figure of it, the most read first."""
+    rows = [
         {"setting": title_of(one.trial.config), "sent": amount_of(one.trial.config), **row_of(one.record)}
         for one in found
-    ]  # fmt: skip
+    ]
+    return [{**{name: row[name] for name in _FIRST}, **row} for row in rows]
 
 
 def _columns() -> dict[str, Any]:

@@ -26,6 +26,7 @@ def chart_config(name: str) -> dict[str, Any]:
     """How plotly shows a chart: with its bar, whose camera saves the chart under a name."""
     chosen_format = chosen("image", "png")
     return {
+        "displayModeBar": True,
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d"],
         "toImageButtonOptions": {"format": chosen_format if chosen_format in _FORMATS else "png", "filename": name, "scale": 2},

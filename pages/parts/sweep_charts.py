@@ -248,6 +248,6 @@ def _clear(colour: str) -> str:
 
 
 def _laid_out(figure: go.Figure, height: int, **more: Any) -> go.Figure:
-    figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 34, "b": 8}, hovermode="closest",
-                         legend={"orientation": "h", "yanchor": "top", "y": -0.24, "x": 0}, **more)  # fmt: skip
+    figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 30, "b": 8}, hovermode="closest",
+                         legend={"orientation": "h", "yanchor": "top", "y": -0.24, "x": 0, "traceorder": "normal"}, **more)  # fmt: skip
     return figure

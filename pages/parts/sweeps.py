@@ -38,8 +38,8 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("size", "Size", "The passage is whole in some chunk; whole and not lost to what the model never read; found. "
-             "The gap below the first line is ranking and reading, the gap above it is the cut."),
+        Kind("size", "Size", "The passage is whole in some chunk; whole and not missed for what the model never read; found. What lacks above the first line the cut lost, between the lines the model's limit and the ranking."
+        ),
         Kind("overlap", "Overlap", "What repeating the end of a chunk buys, and how much the index grows for it."),
         Kind("threshold", "Semantic threshold", "How many chunks a threshold makes, how long they are, and how often the answer is found."),
         Kind("dial", "Parent and child", "Match a small child, send a larger parent: which pair finds the answer most often."),
