@@ -496,8 +496,8 @@ PLACES = (
     "/",
     "/?strategy=parent_child&question=backpressure-1",
     "/ask?question=backpressure-1",
-    "/sweep",
-    "/sweep?sweep=any&parameter=scope",
+    "/sweep?search=keyword",
+    "/sweep?sweep=any&parameter=scope&search=keyword",
 )
 
 
@@ -542,7 +542,7 @@ def test_a_sweep_runs_beside_the_app_and_its_points_can_be_clicked_and_saved(
     browser, address: str, scheme: str
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
-    page.goto(f"{address}/sweep?strategy=fixed&size=200&image=svg")
+    page.goto(f"{address}/sweep?strategy=fixed&size=200&search=keyword&image=svg")
     swept(page)
     page.screenshot(path=str(SHOTS / f"sweep-{scheme}.png"))
     point = page.locator(".st-key-cs_sweep .js-plotly-plot").first.locator(".points .point, .points path").last
