@@ -12,6 +12,10 @@ from chunking.index import Config, Index, build
 from chunking.registry import STRATEGIES, Number, checked
 from chunking.types import Corpus, Document, Embed, Ints, Passage, Question
 
+#: The stops of what is sent: chunks, or words.
+KS = tuple(range(1, 21))
+BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
+
 
 @dataclass(frozen=True, slots=True)
 class CutFigures:

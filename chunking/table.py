@@ -12,9 +12,9 @@ from chunking.sweep import alike
 SHARES = ("hit_rate", "lenient_hit_rate", "split_share", "whole_share", "read_share", "coverage", "precision", "iou",
           "ideal_precision", "repeated_words", "unread_share")  # fmt: skip
 #: Measures that do not depend on how much is sent.
-_OF_THE_CUT = ("questions", "chunks", "words_per_chunk", "words_per_chunk_spread", "repeated_words", "split_share",
+OF_THE_CUT = ("questions", "chunks", "words_per_chunk", "words_per_chunk_spread", "repeated_words", "split_share",
                "whole_share", "ideal_precision", "truncated_chunks", "unread_chunks", "unread_share", "mean_reciprocal_rank")  # fmt: skip
-MEASURES = (*_OF_THE_CUT, "hit_rate", "lenient_hit_rate", "read_share", "coverage", "precision", "iou", "words_sent",
+MEASURES = (*OF_THE_CUT, "hit_rate", "lenient_hit_rate", "read_share", "coverage", "precision", "iou", "words_sent",
             "distinct_words_sent", "tokens_sent")  # fmt: skip
 _NO_CUT = ("context", "pooling", "search", "repeats")  # what never moves a cut
 _LEFT_OUT = ("settings", "k", "budget", "embedder", "chat")  # of a configuration, in the names of settings
@@ -37,7 +37,7 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
         row |= {"chunks": str(one["chunks"]), "words/chunk": f"{one['words_per_chunk']:.1f}",
                 "whole": shown(one, "whole_share"), _beside("read", one, beside): shown(one, "read_share")}  # fmt: skip
         for measure in measures:
-            row[_beside(measure, one, beside and measure not in _OF_THE_CUT)] = _with_interval(one, measure)
+            row[_beside(measure, one, beside and measure not in OF_THE_CUT)] = _with_interval(one, measure)
         row[_beside("words", one, beside)] = shown(one, "words_sent")
     return [*_aligned(list(rows.values())), *identical(records)]
 

@@ -6,8 +6,9 @@ import csv
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,16 @@ def write_study(path: Path, study: Study) -> None:
 
 def write_csv(path: Path, records: Iterable[Record]) -> None:
     """Writes a row for each trial: its configuration, every measure, and the ends of every interval."""
-    rows = [row_of(record) for record in records]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+    path.write_text(csv_text([row_of(record) for record in records]), encoding="utf-8", newline="")
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV under the names of all their columns."""
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def row_of(record: Record) -> dict[str, Any]:

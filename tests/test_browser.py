@@ -492,7 +492,13 @@ def at_rest(page) -> None:
     page.wait_for_timeout(300)
 
 
-PLACES = ("/", "/?strategy=parent_child&question=backpressure-1", "/ask?question=backpressure-1")
+PLACES = (
+    "/",
+    "/?strategy=parent_child&question=backpressure-1",
+    "/ask?question=backpressure-1",
+    "/sweep?search=keyword",
+    "/sweep?sweep=any&parameter=scope&search=keyword",
+)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -546,4 +552,52 @@ def test_a_question_is_kept_by_selecting_its_passage(browser, address: str) -> N
     page.reload()
     at_rest(page)
     page.get_by_text("The answer is in").wait_for()
+    page.close()
+
+
+def swept(page) -> None:
+    """Waits until a sweep has ended and all that follows it is drawn."""
+    page.get_by_role("button", name="Table (CSV)").wait_for(timeout=300_000)
+    at_rest(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_sweep_runs_beside_the_app_and_its_points_can_be_clicked_and_saved(
+    browser, address: str, scheme: str
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
+    page.goto(f"{address}/sweep?strategy=fixed&size=200&search=keyword&image=svg")
+    swept(page)
+    page.screenshot(path=str(SHOTS / f"sweep-{scheme}.png"))
+    point = page.locator(".st-key-cs_sweep .js-plotly-plot").first.locator(".points .point, .points path").last
+    for _ in range(2):  # again after the slider was moved by hand
+        point.click(force=True)
+        page.wait_for_function("() => location.search.includes('size=800')", timeout=30_000)
+        at_rest(page)
+        slider = page.locator(".st-key-w_size [role=slider], .st-key-w_size input[type=range]").first
+        slider.focus()
+        slider.press("ArrowLeft")
+        page.wait_for_function("() => location.search.includes('size=700')", timeout=30_000)
+        swept(page)
+    with page.expect_download(timeout=30_000) as picture:
+        page.locator('.st-key-cs_sweep [data-attr="toimage"], .st-key-cs_sweep [data-title*="ownload"]').first.click()
+    assert picture.value.suggested_filename == "chunkscope-sweep-1.svg"
+    with page.expect_download(timeout=30_000) as figures:
+        page.get_by_role("button", name="Table (CSV)").click()
+    assert len(Path(figures.value.path()).read_text(encoding="utf-8").splitlines()) == 35
+    page.close()
+
+
+def test_a_cell_of_a_map_takes_its_setting_and_the_plateau_is_outlined(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 1400})
+    page.goto(f"{address}/sweep?strategy=fixed&sweep=map&search=keyword")
+    swept(page)
+    page.screenshot(path=str(SHOTS / "sweep-map.png"))
+    chart = page.locator(".st-key-cs_sweep .js-plotly-plot").first
+    assert chart.locator(".shapelayer path").count() > 3
+    box = chart.locator(".nsewdrag").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 7.5 / 8, box["y"] + box["height"] * 0.5 / 5)
+    page.wait_for_function(
+        "() => location.search.includes('size=800') && location.search.includes('overlap=200')", timeout=30_000
+    )
     page.close()

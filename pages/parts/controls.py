@@ -15,13 +15,11 @@ from chunking.index import POOLINGS, SEARCHES, Config
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, Strategy, missing
-from chunking.stops import Slider, allowed, config_at, nearest
+from chunking.stops import BUDGETS, KS, Slider, allowed, config_at, nearest
 from pages.parts import resources
 from pages.parts.address import choose, chosen
 from pages.parts.words import plain
 
-_BUDGETS = (100, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
-_KS = range(1, 21)
 _SCOPE_WORDS = {
     "document": "whole document",
     "section": "inside sections",
@@ -131,6 +129,13 @@ def select(name: str, label: str, options: Sequence[str], default: str, words: C
     return st.selectbox(label, options, key=key, format_func=words, help=help, on_change=_keep, args=(name,))
 
 
+def text(name: str, label: str, value: str, help: str) -> str:
+    """A line of text that is kept in the address; what it begins with is not."""
+    key = f"w_{name}"
+    st.session_state[key] = chosen(name, value)
+    return st.text_input(label, key=key, help=help, on_change=_keep, args=(name,))
+
+
 def slide(name: str, label: str, stops: Sequence[float], value: float, help: str) -> float:
     """A slider over a few stops; a value between them, from a link, is a stop too."""
     options = sorted({*stops, value})
@@ -211,8 +216,8 @@ def sliders(config: Config) -> list[Slider]:
             configs = {stop: config_at(config, {**wanted, number.name: stop}) for stop in stops}
             found.append(Slider(number.name, configs, cuts=not number.embeds))
     if config.budget is None:
-        return [*found, Slider("k", {k: replace(config, k=k) for k in _KS}, cuts=False)]
-    budgets = sorted({*_BUDGETS, config.budget})
+        return [*found, Slider("k", {k: replace(config, k=k) for k in KS}, cuts=False)]
+    budgets = sorted({*BUDGETS, config.budget})
     return [*found, Slider("budget", {budget: replace(config, budget=budget) for budget in budgets}, cuts=False)]
 
 
@@ -220,6 +225,12 @@ def _in_order(parameters: Sequence[Parameter]) -> list[Number | Numbers]:
     """What sliders are for, with those first that others must stay below."""
     sliders = [parameter for parameter in parameters if not isinstance(parameter, Choice)]
     return sorted(sliders, key=lambda one: isinstance(one, Number) and bool(one.below or one.upto))
+
+
+def both_amounts() -> tuple[int, int]:
+    """How many chunks, and how many words, are sent where settings are compared at both."""
+    k, budget = (int(_number(chosen(name), default)) for name, default in (("k", 5), ("budget", 800)))
+    return min(20, max(1, k)), max(1, budget)
 
 
 def _amount() -> dict[str, int | None]:
@@ -230,9 +241,7 @@ def _amount() -> dict[str, int | None]:
         value = _number(chosen("budget"), 1000)
         return {
             "budget": int(
-                slide(
-                    "budget", "Reading budget (words)", _BUDGETS, max(1, value), "The most words sent for a question."
-                )
+                slide("budget", "Reading budget (words)", BUDGETS, max(1, value), "The most words sent for a question.")
             )
         }
     value = min(20, max(1, _number(chosen("k"), 5)))
@@ -241,7 +250,7 @@ def _amount() -> dict[str, int | None]:
             slide(
                 "k",
                 "k (chunks sent)",
-                _KS,
+                KS,
                 value,
                 "How many different returned spans are sent for a question.",
             )

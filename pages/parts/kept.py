@@ -12,7 +12,7 @@ from chunking.types import Corpus, Question
 from data.questions import read_questions
 from data.report import ReadError
 from pages.parts.address import choose, chosen
-from pages.parts.live import text
+from pages.parts.live import text_of
 from pages.parts.words import counted, plain
 
 #: An address takes some thousands of characters.
@@ -23,7 +23,7 @@ LONGEST = 4000
 
 Row = tuple[str, str, int, int]  # (question, document, start, end)
 
-_selection = st.components.v2.component("chunkscope_selection", js=text("selection.js"))
+_selection = st.components.v2.component("chunkscope_selection", js=text_of("selection.js"))
 
 
 def with_kept(corpus: Corpus) -> Corpus:

@@ -162,7 +162,14 @@ def measured(
     """The trial of a configuration, measured unless this session has it already."""
     kept = trials(corpus, embed)
     if config not in kept:
-        kept[config] = run(corpus, config, embed, index, describe)
-        while len(kept) > _MOST_TRIALS:
-            kept.pop(next(iter(kept)))
+        keep(corpus, embed, [run(corpus, config, embed, index, describe)])
     return kept[config]
+
+
+def keep(corpus: Corpus, embed: Embed, more: Iterable[Trial]) -> None:
+    """Has the session keep trials that were measured elsewhere."""
+    kept = trials(corpus, embed)
+    for trial in more:
+        kept.setdefault(trial.config, trial)
+    while len(kept) > _MOST_TRIALS:
+        kept.pop(next(iter(kept)))

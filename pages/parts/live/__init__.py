@@ -34,19 +34,19 @@ _MOST_TABLES = 32  # kept by a session; the oldest go first
 
 def script(name: str) -> str:
     """The source of a component: what follows the sliders, then the file of that name."""
-    return text("sliders.js") + text(name)
+    return text_of("sliders.js") + text_of(name)
 
 
-def text(name: str) -> str:
-    """The source in the file of that name."""
+def text_of(name: str) -> str:
+    """The text of a file beside this one."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-_store = st.components.v2.component("chunkscope_store", js=text("store.js"))
+_store = st.components.v2.component("chunkscope_store", js=text_of("store.js"))
 _view = st.components.v2.component(
     "chunkscope_view",
-    html=text("view.html"),
-    css=text("view.css"),
+    html=text_of("view.html"),
+    css=text_of("view.css"),
     js=script("view.js"),
     isolate_styles=False,  # a selection that is copied, and tests, reach the text of the page only outside a shadow root
 )
