@@ -42,6 +42,12 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
     return [*_aligned(list(rows.values())), *identical(records)]
 
 
+def names(records: Sequence[Record]) -> list[str]:
+    """What tells each trial from the others, in words. Example: size 100, sent at 5"""
+    told = _telling([{**_setting(one), "sent": _amount(one)} for one in records])
+    return [", ".join(f"{name} {value}" for name, value in one.items()) for one in told]
+
+
 def identical(records: Sequence[Record]) -> list[str]:
     """A line for each group of settings that cut the documents identically.
 
