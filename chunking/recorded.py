@@ -59,6 +59,12 @@ def gate_records(trial: Record, baseline: Record, margin: float, measure: str = 
     return found, decide(found, margin, sent[0] == sent[1])
 
 
+def price_of(record: Record, price: float, questions: int = 1000) -> float | None:
+    """What so many questions cost at a price for a million tokens sent; None where the tokens are not known."""
+    tokens = record["tokens_sent"]
+    return None if tokens is None else tokens * questions * price / 1_000_000
+
+
 def _values(record: Record, measure: str, ids: Sequence[str]) -> Floats:
     rows = _rows(record, ids)
     if measure == "reciprocal_rank":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -111,12 +112,17 @@ def write_study(path: Path, study: Study) -> None:
 
 def write_csv(path: Path, records: Iterable[Record]) -> None:
     """Writes a row for each trial: its configuration, every measure, and the ends of every interval."""
-    rows = [row_of(record) for record in records]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+    path.write_text(csv_of(map(row_of, records)), encoding="utf-8", newline="")
+
+
+def csv_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV, with every column that one of them has."""
+    held = list(rows)
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(dict.fromkeys(name for row in held for name in row)), restval="")
+    writer.writeheader()
+    writer.writerows(held)
+    return file.getvalue()
 
 
 def row_of(record: Record) -> dict[str, Any]:

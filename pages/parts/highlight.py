@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from itertools import pairwise
 
+from chunking.overlaid import Overlaid
 from chunking.types import Passage
 
 
@@ -19,6 +20,22 @@ def passage_html(text: str, start: int, end: int, passages: Iterable[Passage]) -
     for low, high in pairwise(places):
         answers = any(first <= low < last for first, last in inside)
         shown = escape(text[low:high])
+        parts.append(f'<mark class="cs-answer">{shown}</mark>' if answers else shown)
+    return f'<div class="cs-chunk">{"".join(parts)}</div>'
+
+
+def overlaid_html(text: str, found: Overlaid, passages: Iterable[Passage]) -> str:
+    """A document with the boundaries of two settings, each labelled with whose it is, and its answering passages marked."""
+    labels = {**dict.fromkeys(found.both, "A B"), **dict.fromkeys(found.one, "A"), **dict.fromkeys(found.other, "B")}
+    marked = [(passage.start, passage.end) for passage in passages]
+    places = sorted({0, len(text), *labels, *(place for span in marked for place in span)})
+    parts = []
+    for low, high in pairwise(places):
+        if low in labels:
+            kind = labels[low].replace(" ", "").lower()
+            parts.append(f'<span class="cs-cut cs-cut-{kind}">{labels[low]}</span>')
+        shown = escape(text[low:high])
+        answers = any(start <= low < end for start, end in marked)
         parts.append(f'<mark class="cs-answer">{shown}</mark>' if answers else shown)
     return f'<div class="cs-chunk">{"".join(parts)}</div>'
 
@@ -37,5 +54,10 @@ STYLE = """
 .cs-chunk { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.65; font-size: 0.95rem; }
 .cs-chunk mark.cs-answer { text-decoration: underline solid 2px #c2313c; text-underline-offset: 0.22em; color: inherit;
   background: rgba(194, 49, 60, 0.14); }
+.cs-cut { display: inline-block; padding: 0 0.3em; margin: 0 0.15em; border-radius: 2px; border-left: 3px solid; font-size: 0.75rem;
+  line-height: 1.3; font-weight: 600; color: inherit; user-select: none; background: rgba(120, 120, 130, 0.16); }
+.cs-cut-a { border-left: 3px solid #0072b2; }
+.cs-cut-b { border-left: 3px dashed #d55e00; }
+.cs-cut-ab { border-left: 4px double currentColor; }
 .cs-misses { display: flex; height: 0.7rem; border-radius: 2px; overflow: hidden; background: rgba(120, 120, 130, 0.2); }
 """

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import address
 
-PAGES = (("app.py", "Explore"), ("pages/ask.py", "Ask"))
+PAGES = (("app.py", "Explore"), ("pages/ask.py", "Ask"), ("pages/compare.py", "Compare"))
 
 
 def menu() -> None:
