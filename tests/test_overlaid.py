@@ -69,3 +69,10 @@ def test_questions_that_moved_most_come_first() -> None:
     assert found[-1].before.question.id == "c"
     with pytest.raises(ValueError, match="the same questions"):
         moves(held, run(Corpus((DOCUMENT,), questions[:2]), Config.of("whole"), BagOfWords()))
+
+
+def test_what_the_model_did_not_read_to_its_end_is_known_of_a_span() -> None:
+    question = Question("a", "One?", ((Passage("a.md", 0, 14),),))
+    trial = run(Corpus((DOCUMENT,), (question,)), Config.of("fixed", {"size": 6}), BagOfWords(limit=25))
+    first, second = trial.index.spans
+    assert (trial.cut_short(first), trial.cut_short(second)) == (True, False)

@@ -38,7 +38,7 @@ def reasons_chart(records: Mapping[str, Record]) -> go.Figure:
         title, colour, shape = _FATE_LOOK[fate]
         counts = [fate_count(one, fate) for one in records.values()]
         shares = [100 * count / one["questions"] for count, one in zip(counts, records.values(), strict=True)]
-        figure.add_bar(y=names, x=shares, name=title, orientation="h", marker={"color": colour, "pattern": {"shape": shape, "fgopacity": 0.5}},
+        figure.add_bar(y=names, x=shares, name=title, orientation="h", marker={"color": colour, "pattern": {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.7)", "size": 7}},
                        hovertext=[f"{escape(name)}<br>{title}: {count} questions, {share:.1f}%"
                                   for name, count, share in zip(names, counts, shares, strict=True)], hoverinfo="text")  # fmt: skip
     figure.update_xaxes(title="Share of questions (%)", range=[0, 100], ticksuffix="%")
@@ -95,7 +95,11 @@ def curves_chart(
         rates = [100 * curve.at(word) for word in [*words, curve.budget]]
         figure.add_scatter(x=[*words, curve.budget], y=rates, mode="lines", line={"shape": "hv", "color": colour, "dash": dash, "width": 2},
                            name=f"{name}: {percent(curve.area)}", hovertemplate="%{y:.1f}% within %{x:,} words<extra></extra>")  # fmt: skip
-    figure.update_xaxes(title="Budget (words sent for a question)", tickformat=",")
+    figure.update_xaxes(
+        title="Budget (words sent for a question)",
+        tickformat=",",
+        range=[0, max(curve.budget for curve in curves.values())],
+    )
     figure.update_yaxes(title="Hit rate (% of questions)", rangemode="tozero")
     return _laid_out(
         figure, 300 + 20 * len(curves), legend={**_LEGEND, "orientation": "v", "y": -0.16 - 0.002 * len(curves)}
@@ -110,7 +114,9 @@ def equal_k_chart(rates: Mapping[str, Sequence[float]]) -> go.Figure:
         figure.add_scatter(x=list(range(1, len(row) + 1)), y=[100 * rate for rate in row], mode="lines+markers", line=look, name=name,
                            marker={"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 6},
                            hovertemplate="%{y:.1f}% at %{x}<extra></extra>")  # fmt: skip
-    figure.update_xaxes(title="k (chunks sent)", dtick=1)
+    figure.update_xaxes(
+        title="k (chunks sent)", tickvals=[1, 3, 5, 10, 15, 20], range=[0.5, max(map(len, rates.values())) + 0.5]
+    )
     figure.update_yaxes(title="Hit rate (% of questions)", rangemode="tozero")
     return _laid_out(
         figure, 300 + 20 * len(rates), legend={**_LEGEND, "orientation": "v", "y": -0.16 - 0.002 * len(rates)}

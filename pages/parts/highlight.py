@@ -37,7 +37,8 @@ def overlaid_html(text: str, found: Overlaid, passages: Iterable[Passage]) -> st
         shown = escape(text[low:high])
         answers = any(start <= low < end for start, end in marked)
         parts.append(f'<mark class="cs-answer">{shown}</mark>' if answers else shown)
-    return f'<div class="cs-chunk">{"".join(parts)}</div>'
+    frame = 'class="cs-chunk cs-overlaid" tabindex="0" role="region" aria-label="The document with both settings\' boundaries"'
+    return f"<div {frame}>{''.join(parts)}</div>"
 
 
 STYLE = """
@@ -54,6 +55,7 @@ STYLE = """
 .cs-chunk { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.65; font-size: 0.95rem; }
 .cs-chunk mark.cs-answer { text-decoration: underline solid 2px #c2313c; text-underline-offset: 0.22em; color: inherit;
   background: rgba(194, 49, 60, 0.14); }
+.cs-overlaid { max-height: 36rem; overflow-y: auto; padding: 0.6rem 0.8rem; border: 1px solid rgba(120, 120, 130, 0.35); border-radius: 4px; }
 .cs-cut { display: inline-block; padding: 0 0.3em; margin: 0 0.15em; border-radius: 2px; border-left: 3px solid; font-size: 0.75rem;
   line-height: 1.3; font-weight: 600; color: inherit; user-select: none; background: rgba(120, 120, 130, 0.16); }
 .cs-cut-a { border-left: 3px solid #0072b2; }

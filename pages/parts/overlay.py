@@ -53,8 +53,7 @@ def _text(compared: Compared, other: Trial, document: Document) -> None:
         for passage in needed(question)
         if passage.document == document.id
     ]
-    with st.container(height=560):
-        st.html(overlaid_html(document.text, found, passages))
+    st.html(overlaid_html(document.text, found, passages))
     st.caption(
         "Boundaries of what is sent; an overlap has two, where it begins and where it ends. Answering passages are underlined."
     )
@@ -69,7 +68,7 @@ def _questions(compared: Compared, other: Trial, document: Document) -> None:
     ]
     st.markdown(f"**{counted(len(rows), 'question')} about this document**")
     if rows:
-        table([{"Question": ours.question.text, "A": _fate(ours.reason), "B": _fate(theirs.reason), "": _won(ours.hit, theirs.hit)}
+        table([{"Question": ours.question.text, "A": _fate(ours.reason), "B": _fate(theirs.reason), "Change": _won(ours.hit, theirs.hit)}
                for ours, theirs in rows], "document.csv")  # fmt: skip
 
 
@@ -78,7 +77,7 @@ def _fate(reason: str) -> str:
 
 
 def _won(ours: bool, theirs: bool) -> str:
-    return "" if ours == theirs else "won by B" if theirs else "lost by B"
+    return "none" if ours == theirs else "won by B" if theirs else "lost by B"
 
 
 def _forensics(compared: Compared, other: Trial, document: Document) -> None:

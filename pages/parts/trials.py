@@ -69,15 +69,14 @@ class Compared:
 
 def pick(corpus: Corpus, config: Config, embedder: CachedEmbedder, embed: Watched) -> Compared | None:
     """The trials to compare with their baseline and measure; None where there are fewer than two, and it is said."""
-    left, middle, right = st.columns([3, 2, 1])
-    with left:
-        configs = _configs(corpus, config, embedder, embed)
+    configs = _configs(corpus, config, embedder, embed)
     trials = _measured(corpus, configs, embed)
     uploaded = _uploaded(corpus)
     if not trials or len(trials) + len(uploaded) < 2:
         st.info("Choose at least two trials to compare.")
         return None
-    with middle:
+    left, right = st.columns([2, 1])
+    with left:
         keys = {packed(trial.config): name for name, trial in trials.items()}
         base = select("base", "Baseline", list(keys), next(iter(keys)), keys.__getitem__,
                       "The trial that every difference is taken from.")  # fmt: skip
@@ -107,8 +106,14 @@ def pick_other(compared: Compared) -> Trial | None:
     if not keys:
         st.info("Choose a second trial of this session to lay beside the baseline.")
         return None
-    best = max(keys, key=lambda key: compared.trials[keys[key]].hit_rate)
-    other = select("other", "Beside the baseline", list(keys), best, keys.__getitem__, "The trial that is laid beside the baseline; at first the one that finds most.")  # fmt: skip
+    other = select(
+        "other",
+        "Beside the baseline",
+        list(keys),
+        next(iter(keys)),
+        keys.__getitem__,
+        "The trial that is laid beside the baseline.",
+    )
     return compared.trials[keys[other]]
 
 

@@ -21,7 +21,7 @@ from pages.parts.words import REASONS, counted, percent, plain
 
 _BUDGETS = (200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _KS = (1, 3, 5, 10, 20)
-_MOVED = 15  # questions in the table of those that moved most
+_MOVED = 8  # questions in the table of those that moved most
 
 
 def misses(compared: Compared) -> None:
@@ -32,14 +32,15 @@ def misses(compared: Compared) -> None:
     table([{"Trial": line.name, **{titles[fate]: _share(line.record, fate) for fate in FATES}} for line in compared.lines], "misses.csv")  # fmt: skip
     st.caption("Every miss has one reason, the first that applies. Split: whole in no chunk, so no search can find it. Truncated: held by a "
                "chunk, but the model never read that part. Outranked: held and read, but other chunks scored higher.")  # fmt: skip
-    for line in compared.lines:
-        if line.record["misses"]["truncated"]:
-            chunks = counted(line.record["truncated_chunks"], "chunk")
-            st.caption(
-                plain(
-                    f"{MARK} {line.name} has {chunks} longer than the model reads: that explains the share truncated."
-                )
-            )
+    truncated = [
+        f"{line.name} ({counted(line.record['truncated_chunks'], 'chunk')})"
+        for line in compared.lines
+        if line.record["misses"]["truncated"]
+    ]
+    if truncated:
+        st.caption(
+            plain(f"{MARK} Chunks longer than the model reads explain the share truncated of {'; '.join(truncated)}.")
+        )
 
 
 def _share(record: dict, fate: str) -> str:
@@ -58,7 +59,7 @@ def questions(compared: Compared) -> None:
         chart = comparisons.ranks_chart(found, compared.baseline_name, name_of(other.config))
         st.plotly_chart(chart, key="ranks", config={"displaylogo": False})
         st.caption(
-            "A point is a question. Below the diagonal its rank is better beside the baseline than with it; split: no chunk holds it whole."
+            "A point is a question. Below the diagonal it has a better rank than with the baseline; split: no chunk holds its passage whole."
         )
     with right:
         moved = [move for move in found if move.gain][:_MOVED]
@@ -101,14 +102,14 @@ def _sent(trial: Trial, result: Result) -> None:
         st.info("Nothing is sent: no chunk fits the reading budget.")
     for place, span in enumerate(result.sent, 1):
         passages = [passage for passage in _passages(result.question) if passage.document == span.document]
-        holds = any(span.start <= one.start and one.end <= span.end for one in passages)
+        notes = {
+            "holds the passage": any(span.start <= one.start and one.end <= span.end for one in passages),
+            "not read to its end by the model": trial.cut_short(span),
+        }
         with st.container(border=True):
-            words = counted(ask.words_in(trial.index, span), "word")
-            st.caption(
-                plain(
-                    f"#{place} {span.document} · {words} · characters {span.start:,} to {span.end:,}{' · holds the passage' if holds else ''}"
-                )
-            )
+            said = [counted(ask.words_in(trial.index, span), "word"), f"characters {span.start:,} to {span.end:,}",
+                    *(note for note, holds in notes.items() if holds)]  # fmt: skip
+            st.caption(plain(f"#{place} {span.document} · {' · '.join(said)}"))
             st.html(passage_html(trial.index.corpus.by_id[span.document].text, span.start, span.end, passages))
 
 
