@@ -51,6 +51,8 @@ STYLE = """
 [data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
 .st-key-cs_figures[data-outdated] { opacity: 0.45; }
 .st-key-cs_stores { display: none; }
+[data-testid="stMultiSelect"] [data-tag] { background: rgba(120, 120, 130, 0.18); }
+[data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * { color: inherit; }
 [data-testid="stCaptionContainer"] a { color: inherit; }
 .cs-chunk { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.65; font-size: 0.95rem; }
 .cs-chunk mark.cs-answer { text-decoration: underline solid 2px #c2313c; text-underline-offset: 0.22em; color: inherit;
