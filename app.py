@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from cache import EmbedderError
-from cache.described import price
 from cache.embedder import CachedEmbedder
 from cache.watched import Watched
 from chunking.basics import basic_configs
@@ -20,6 +18,7 @@ from pages.parts import address, ask, contextual, controls, figures, frame, live
 from pages.parts.charts import MARK
 from pages.parts.embedding import Stopped, watched
 from pages.parts.live import cursor
+from pages.parts.trials import trial_or_why
 from pages.parts.words import amount_of, plain, title_of
 
 _PATIENCE = 1.0  # seconds between two drawings of the chart while points are still coming
@@ -132,17 +131,9 @@ def _pinned(corpus: Corpus, embed: Watched) -> tuple[Trial | None, str]:
     if config is None:
         return None, ""
     try:
-        describe: Describe | None = None
-        if config.context == "contextual":
-            describe = resources.chat(config.chat)
-            if price(describe, corpus, config, embed).calls:
-                return None, "its chunks are not described yet; choose it to see what that costs."
-        return resources.measured(corpus, config, embed, describe=describe), ""
+        return trial_or_why(corpus, config, embed)
     except Stopped:
         return None, "embedding its chunks was stopped."
-    except (ValueError, EmbedderError, OSError) as error:
-        resources.let_go_if_changed(error)
-        return None, str(error)
 
 
 def _pin(config: Config, pinned: Trial | None, why: str) -> None:

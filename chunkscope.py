@@ -3,6 +3,8 @@
 python chunkscope.py cut FILE --strategy fixed --set size=120 --set overlap=30 --json
 python chunkscope.py evaluate --strategy recursive --set size=200 --context headings --json
 python chunkscope.py sweep --strategy recursive --vary size=50:800:50 --study FILE --csv FILE
+python chunkscope.py compare A.json B.json
+python chunkscope.py check STUDY.json --strategy recursive --set size=300 --margin 0.05
 python chunkscope.py cache --remove-uninstalled
 """
 
@@ -21,18 +23,26 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from chunking.context import CONTEXTS
 from chunking.experiment import Trial, run
+from chunking.gate import difference_object, in_words, needed_in_words, verdict_in_words, verdict_object
 from chunking.index import POOLINGS, REPEATS, SEARCHES, Config, Index, assemble, build
 from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
+from chunking.recorded import COMPARED, compare_records, gate_records, judge_records, left_out
 from chunking.registry import STRATEGIES, Choice, Parameter, missing, strategy_named
-from chunking.study import Record, Study, record, trial_id, trial_object
+from chunking.study import Record, Study, config_changes, record, trial_id, trial_object
 from chunking.summaries import NAMES, arms
 from chunking.sweep import AXES, Plan, plan, setting, sweep, values_of
-from chunking.table import MEASURES, check_measures, table
+from chunking.table import MEASURES, check_measures, names, table
 from chunking.types import Corpus, Describe, Embed, TokenSpans
 
 if TYPE_CHECKING:
     from cache.embedder import Progress
+
+
+_CHECK = """Measures a configuration and compares it, question by question, with a trial of a study: the first, or --baseline ID.
+What is not named is as in that trial. Exit status 0: a loss of more than the margin is ruled out; 1: worse beyond chance;
+3: it cannot be told; 2: the input is wrong."""
+_LIKE_BASELINE = ("scope", "context", "search", "pooling", "repeats", "embedder", "chat")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -43,19 +53,18 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; 0 where it worked, 2 with one line on standard error where the input is wrong."""
+    """Runs one command; 0 where it worked, 2 with one line on standard error where the input is wrong; check has its own."""
     from cache.errors import EmbedderError
 
     options = _parser().parse_args(arguments)
     try:
-        options.command(options)
+        return options.command(options) or 0
     except (ValueError, OSError, EmbedderError) as error:
         print(f"chunkscope: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("chunkscope: stopped; what was embedded is kept", file=sys.stderr)
         return 130
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,12 +75,31 @@ def _parser() -> argparse.ArgumentParser:
     cutting.add_argument("file", type=Path, metavar="FILE", help="a Markdown or text file")
     cutting.set_defaults(command=_cut)
     evaluating = commands.add_parser("evaluate", help="measure one configuration on a question set")
-    evaluating.add_argument("--chunks", type=Path, metavar="FILE",
-                            help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
-    amount = evaluating.add_mutually_exclusive_group()
-    amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
-    amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
     evaluating.set_defaults(command=_evaluate)
+    checking = commands.add_parser("check", help="whether a configuration may take the place of one in a study, for CI",
+                                   description=_CHECK)  # fmt: skip
+    checking.add_argument("study", type=Path, metavar="STUDY.json", help="a file that sweep --study wrote")
+    checking.add_argument("--margin", type=float, required=True, metavar="SHARE",
+                          help="the largest loss that may pass, as a share: 0.05 is 5 points")  # fmt: skip
+    checking.set_defaults(command=_check)
+    comparing = commands.add_parser("compare", help="compare trials that were measured before",
+                                    description="Every trial of the files against a baseline, and which is best.")  # fmt: skip
+    comparing.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="written by sweep --study or evaluate --json"
+    )
+    comparing.add_argument("--json", action="store_true", help="print one JSON object")
+    comparing.set_defaults(command=_compare)
+    for command in (evaluating, checking):
+        command.add_argument("--chunks", type=Path, metavar="FILE",
+                             help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
+        amount = command.add_mutually_exclusive_group()
+        amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
+        amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
+    for command in (checking, comparing):
+        command.add_argument(
+            "--baseline", metavar="ID", help="the id of the trial to compare with (default: the first)"
+        )
+        command.add_argument("--measure", choices=COMPARED, default="hit", help="what is compared (default hit)")
     sweeping = commands.add_parser("sweep", help="measure many configurations on a question set")
     sweeping.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES",
                           help=f"low:high:step or a,b,c; a setting, strategy, or one of {', '.join(AXES)}; may be given more than once")  # fmt: skip
@@ -86,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     sweeping.add_argument("--study", type=Path, metavar="FILE",
                           help="keep the trials in this file; those it has already are not measured again")  # fmt: skip
     sweeping.set_defaults(command=_sweep)
-    for command in (evaluating, sweeping):
+    for command in (evaluating, checking, sweeping):
         command.add_argument(
             "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
         )
@@ -98,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     storing.add_argument("--remove-uninstalled", action="store_true",
                          help="remove what models made that the Ollama server does not have")  # fmt: skip
     storing.set_defaults(command=_cache)
-    for command in (cutting, evaluating, sweeping):
+    for command in (cutting, evaluating, checking, sweeping):
         command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
         command.add_argument(
             "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy"
@@ -112,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--chat", default="", metavar="ollama:MODEL",
                              help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
         command.add_argument("--json", action="store_true", help="print one JSON object")
+    checking.set_defaults(**dict.fromkeys(("k", *_LIKE_BASELINE)))
     return parser
 
 
@@ -208,15 +237,24 @@ def _evaluate(options: argparse.Namespace) -> None:
             "repeats": options.repeats}  # fmt: skip
     config = None if options.chunks else _config(options, **axes)
     corpus = _corpus(options)
-    embed = _embedder(options.embedder, _prefixes(options))
+    trial = _measured(options, config, axes, corpus, _embedder(options.embedder, _prefixes(options)))
+    if options.json:
+        _print_json(trial_object(trial))
+    else:
+        print("\n".join(_summary(trial)))
+
+
+def _measured(
+    options: argparse.Namespace, config: Config | None, axes: dict[str, Any], corpus: Corpus, embed: Embed
+) -> Trial:
+    """The trial of a configuration, or, without one, of the chunks that are brought along; what is noticed on standard error."""
     before = _warnings(embed)
     if config is None:
         index = _brought(options, corpus, axes, embed.token_spans)
-        trial = run(corpus, index.config, embed, index)
     else:
         index = build(corpus, config, embed, describe=_describe(corpus, config, embed))
         _say(_lost(index))
-        trial = run(corpus, config, embed, index)
+    trial = run(corpus, index.config, embed, index)
     _say([warning for warning in _warnings(embed) if warning not in before])
     if trial.unread_chunks:
         _say(
@@ -224,10 +262,104 @@ def _evaluate(options: argparse.Namespace) -> None:
                 f"{trial.unread_chunks} chunks have no vector: the model gave none for their text, and they are ranked last"
             ]
         )
+    return trial
+
+
+def _check(options: argparse.Namespace) -> int:
+    """0, 1 or 3: whether the configuration may take the baseline's place, and what changed."""
+    from data.studies import read_trials, versions
+
+    if not 0 <= options.margin < 1:
+        raise ValueError(f"margin must be at least 0 and below 1, got {options.margin}")
+    kept = read_trials(options.study)
+    if kept.study is None:
+        raise ValueError(f"check needs a study, as sweep --study writes it, and {options.study} is one trial")
+    _say(kept.lacks)
+    baseline = _baseline(kept.records, options.baseline)
+    _like(options, baseline["config"])
+    axes = {name: getattr(options, name) for name in ("search", "pooling", "k", "budget", "repeats")}
+    config = None if options.chunks else _config(options, **axes)
+    corpus = _corpus(options)
+    embed = _embedder(options.embedder, _prefixes(options))
+    trial = record(_measured(options, config, axes, corpus, embed), embed)
+    found, decided = gate_records(trial, baseline, options.margin, options.measure)
+    content, other = kept.study.changes(corpus, versions())
+    identity = config_changes({"settings": {"model": baseline["embedder"]}}, {"settings": {"model": trial["embedder"]}})
+    changed = [*config_changes(baseline["config"], trial["config"]), *identity, *content, *other]
+    left = left_out([baseline, trial])
     if options.json:
-        _print_json(trial_object(trial))
-    else:
-        print("\n".join(_summary(trial)))
+        _print_json({"status": decided.status, "reason": decided.reason, "baseline": baseline["id"], "trial": trial,
+                     "difference": difference_object(found), "changed": changed, "left_out": left})  # fmt: skip
+        return decided.status
+    print(decided.reason)
+    print(f"against {baseline['id']}: {in_words(found)}")
+    print("\n".join(f"changed: {line}" for line in changed or ["nothing that is known"]))
+    for what, ids in (("won", found.won), ("lost", found.lost), ("asked of one alone and left out", left)):
+        if ids:
+            print(f"{what}: {', '.join(ids)}")
+    return decided.status
+
+
+def _like(options: argparse.Namespace, baseline: dict[str, Any]) -> None:
+    """Sets what is not named as it is in the baseline's configuration."""
+    for name in _LIKE_BASELINE:
+        if getattr(options, name) is None:
+            setattr(options, name, "document" if options.chunks and name == "scope" else baseline[name])
+    if options.k is None and options.budget is None:
+        options.budget = baseline["budget"]
+    options.k = options.k or baseline["k"]
+    if not options.chunks and not options.strategy:
+        options.strategy = baseline["strategy"]
+        options.set = [*(f"{name}={_shown(value)}" for name, value in baseline["settings"].items()), *options.set]
+
+
+def _baseline(records: Sequence[Record], name: str | None) -> Record:
+    """The trial of that id, else the first. ValueError where there is no such trial."""
+    if name is None:
+        return records[0]
+    found = next((one for one in records if one["id"] == name), None)
+    if found is None:
+        first = ", ".join(one["id"] for one in records[:5])
+        raise ValueError(
+            f"--baseline must be the id of one of {len(records)} trials ({first}{', ...' if len(records) > 5 else ''}), got {name!r}"
+        )
+    return found
+
+
+def _compare(options: argparse.Namespace) -> None:
+    from data.studies import read_trials
+
+    files = [read_trials(path) for path in options.files]
+    _say([sentence for one in files for sentence in one.lacks])
+    _say(_apart([(str(path), one.study) for path, one in zip(options.files, files, strict=True) if one.study]))
+    records = list({one["id"]: one for file in files for one in file.records}.values())
+    if len(records) < 2:
+        raise ValueError("a comparison needs at least two trials, and these files have one")
+    baseline = _baseline(records, options.baseline)
+    others = [one for one in records if one is not baseline]
+    left = left_out(records)
+    _say([f"left out, because not every trial answers them: {', '.join(left)}"] if left else [])
+    found, judged = compare_records(others, baseline, options.measure), judge_records(records, options.measure)
+    if options.json:
+        _print_json({"baseline": baseline["id"], "measure": options.measure, "trials": records, "left_out": left,
+                     "differences": {one["id"]: difference_object(each) for one, each in zip(others, found, strict=True)},
+                     "verdict": verdict_object(judged, [one["id"] for one in records])})  # fmt: skip
+        return
+    named = dict(zip([one["id"] for one in records], names(records), strict=True))
+    print("\n".join(table(records, ["hit_rate"])))
+    print(f"\nagainst {baseline['id']} ({named[baseline['id']]}):")
+    for one, each in zip(others, found, strict=True):
+        more = needed_in_words(each)
+        print(f"  {one['id']} ({named[one['id']]}): {in_words(each)}{f'; {more}' if more else ''}")
+    print("\n" + "\n".join(verdict_in_words(judged, list(named.values()), found[0].measure.title)))
+
+
+def _apart(studies: Sequence[tuple[str, Study]]) -> list[str]:
+    """What differs between the first study and the others, in a sentence each."""
+    return [
+        f"{name} differs from {studies[0][0]}: {line}"
+        for name, study in studies[1:] for line in studies[0][1].differences(study)
+    ]  # fmt: skip
 
 
 def _corpus(options: argparse.Namespace) -> Corpus:

@@ -4,11 +4,13 @@
 """
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from math import ceil
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -284,6 +286,16 @@ class CachedEmbedder(_Once[str, Record]):
         """How many different texts would have to be embedded now."""
         wanted = {self._key(text): text for text in self._inputs(texts, kind)}
         return len(wanted.keys() - self._known(wanted).keys())
+
+    def seconds(self, texts: Sequence[str], sample: int = 24) -> float:
+        """About how long the model takes to embed these texts, in seconds: by a sample of them, embedded anew and not kept."""
+        inputs = sorted(set(self._inputs(texts, "document")), key=len)
+        some = inputs[:: ceil(len(inputs) / sample)] if inputs else []
+        began = time.perf_counter()
+        for batch in range(0, len(some), self._backend.batch_texts):
+            self._make(some[batch : batch + self._backend.batch_texts])
+        taken = time.perf_counter() - began
+        return taken * sum(map(len, inputs)) / sum(map(len, some)) if some else 0.0
 
     @property
     def warnings(self) -> list[str]:

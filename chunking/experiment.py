@@ -106,6 +106,14 @@ class Trial:
         """Chunks that the model did not read to their end."""
         return int((self.read_ends < self.index.ends).sum())
 
+    def cut_short(self, span: Passage) -> bool:
+        """Whether the model did not read some chunk inside a span to its end."""
+        index = self.index
+        inside = (
+            (index.documents == index.numbers[span.document]) & (index.starts >= span.start) & (index.ends <= span.end)
+        )
+        return bool((self.read_ends < index.ends)[inside].any())
+
     @property
     def misses(self) -> dict[str, int]:
         """Questions by the reason of their miss; with the hits they are all."""

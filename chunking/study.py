@@ -95,7 +95,7 @@ def _mean_or_none(values: Sequence[int | None]) -> float | None:
 
 def _result_object(result: Result) -> dict[str, Any]:
     return {
-        "id": result.question.id, "hit": result.hit, "rank": result.rank, "reason": result.reason,
+        "id": result.question.id, "document": result.question.document, "hit": result.hit, "rank": result.rank, "reason": result.reason,
         "lenient_hit": result.lenient_hit, "coverage": result.cover.coverage, "precision": result.cover.precision,
         "iou": result.cover.iou, "ideal_precision": result.ideal_precision, "words_sent": result.words_sent,
         "phrase_rank": result.phrase_rank, "sent": [[span.document, span.start, span.end] for span in result.sent],
@@ -158,6 +158,43 @@ def record(trial: Trial, embed: Embed, arm: str = "") -> Record:
     }
 
 
+def record_of(printed: Any) -> Record:
+    """The record of a trial as `evaluate --json` prints it: with the interval of its hit rate alone, its cut unknown.
+
+    ValueError where it is none.
+    """
+    try:
+        whole = 1 - printed["split_share"]
+        return {
+            **printed,
+            "id": _hash(printed),
+            "arm": "",
+            "embedder": printed["config"]["embedder"],
+            "cut": _hash(printed),
+            "whole_share": whole,
+            "read_share": whole - printed["misses"]["truncated"] / printed["questions"],
+            "intervals": {"hit_rate": printed["hit_rate_interval"]},
+        }
+    except (KeyError, TypeError, ZeroDivisionError) as error:
+        raise ValueError(f"a trial must have what evaluate --json prints, and this lacks {error}") from error
+
+
+def config_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What differs between two configurations as records hold them, in sentences. Example: size was 200 and is 300"""
+    old, new = ({**one, **one["settings"]} for one in (before, now))
+    names = [name for name in dict.fromkeys([*old, *new]) if name != "settings"]
+    return [
+        f"{name} was {_said(old.get(name))} and is {_said(new.get(name))}"
+        for name in names if _said(old.get(name)) != _said(new.get(name))
+    ]  # fmt: skip
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return "none" if value in (None, "") else str(value)
+
+
 def _intervals(trial: Trial) -> dict[str, list[float]]:
     spreads = {name: trial.interval([of(result) for result in trial.results]) for name, of in _MEANS.items()}
     for name, rate in _RATES.items():
@@ -191,12 +228,22 @@ class Study:
 
     def changes(self, corpus: Corpus, versions: Mapping[str, str]) -> tuple[list[str], list[str]]:
         """What differs now from when the study was made, in sentences: in documents and questions; in versions."""
-        content = _differences("document", self.documents, document_hashes(corpus))
-        content += _differences("question", self.questions, question_hashes(corpus))
-        names = sorted(self.versions.keys() | versions)
-        return content, [
-            f"{name} was {self.versions.get(name, 'absent')} and is {versions.get(name, 'absent')}"
-            for name in names if self.versions.get(name) != versions.get(name)
+        now = Study.of(corpus, versions)
+        return self._content(now), self._others(now)
+
+    def differences(self, other: Study) -> list[str]:
+        """What differs in another study, in sentences: documents, questions, versions."""
+        return [*self._content(other), *self._others(other)]
+
+    def _content(self, now: Study) -> list[str]:
+        documents = _differences("document", self.documents, now.documents)
+        return documents + _differences("question", self.questions, now.questions)
+
+    def _others(self, now: Study) -> list[str]:
+        names = sorted(self.versions.keys() | now.versions.keys())
+        return [
+            f"{name} was {self.versions.get(name, 'absent')} and is {now.versions.get(name, 'absent')}"
+            for name in names if self.versions.get(name) != now.versions.get(name)
         ]  # fmt: skip
 
     def to_object(self) -> dict[str, Any]:

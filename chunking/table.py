@@ -37,9 +37,15 @@ def table(records: Sequence[Record], measures: Sequence[str]) -> list[str]:
         row |= {"chunks": str(one["chunks"]), "words/chunk": f"{one['words_per_chunk']:.1f}",
                 "whole": shown(one, "whole_share"), _beside("read", one, beside): shown(one, "read_share")}  # fmt: skip
         for measure in measures:
-            row[_beside(measure, one, beside and measure not in OF_THE_CUT)] = _with_interval(one, measure)
+            row[_beside(measure, one, beside and measure not in OF_THE_CUT)] = with_interval(one, measure)
         row[_beside("words", one, beside)] = shown(one, "words_sent")
     return [*_aligned(list(rows.values())), *identical(records)]
+
+
+def names(records: Sequence[Record]) -> list[str]:
+    """What tells each trial from the others, in words. Example: size 100, sent at 5"""
+    told = _telling([{**_setting(one), "sent": _amount(one)} for one in records])
+    return [", ".join(f"{name} {value}" for name, value in one.items()) for one in told]
 
 
 def identical(records: Sequence[Record]) -> list[str]:
@@ -68,7 +74,8 @@ def shown(record: Record, measure: str) -> str:
     return f"{100 * value:.1f}%" if measure in SHARES else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _with_interval(record: Record, measure: str) -> str:
+def with_interval(record: Record, measure: str) -> str:
+    """A figure with its 95% interval, where the record has one. Example: 43.8% (34.2% to 52.5%)"""
     text = shown(record, measure)
     ends = record["intervals"].get(measure)
     if ends is None:

@@ -7,12 +7,14 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from chunking.study import Record, Study
+from chunking.study import Record, Study, record_of
+from chunking.table import MEASURES
 from data.report import ReadError
 
 ENGINE = 1  # raised when a configuration that stays the same may give other numbers
@@ -35,10 +37,70 @@ def read_study(path: Path) -> Study:
     """The study in a file. ReadError with the file's name where there is none."""
     if not path.is_file():
         raise ReadError(f"study: there is no file {path}")
+    return study_of(str(path), path.read_bytes())
+
+
+def study_of(name: str, content: bytes) -> Study:
+    """The study in the bytes of a file of that name. ReadError where there is none."""
     try:
-        return Study.from_object(json.loads(path.read_text(encoding="utf-8")))
+        return Study.from_object(json.loads(content.decode("utf-8")))
     except (ValueError, RecursionError) as error:
-        raise ReadError(f"study {path}: {error}") from error
+        raise ReadError(f"study {name}: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The trials of a file, the study that it is, None where it is what evaluate prints, and what such a file lacks."""
+
+    records: list[Record]
+    study: Study | None
+    lacks: list[str]
+
+
+def read_trials(path: Path) -> Measured:
+    """The trials of a file that sweep or evaluate wrote, ready to be compared. ReadError where it has none."""
+    if not path.is_file():
+        raise ReadError(f"there is no file {path}")
+    return trials_of(str(path), path.read_bytes())
+
+
+def trials_of(name: str, content: bytes) -> Measured:
+    """The same from the bytes of a file of that name."""
+    try:
+        value = json.loads(content.decode("utf-8"))
+        if isinstance(value, dict) and "per_question" in value:
+            records, study = [record_of(value)], None
+            lacks = [f"{name} is one trial without hashes: its questions are known by their ids alone"]
+        else:
+            study, lacks = Study.from_object(value), []
+            records = list(study.trials.values())
+        if not records:
+            raise ValueError("it has no trial")
+        clusters = study.clusters if study else {}
+        if not all(_completed(one, clusters) for one in records):
+            lacks.append(f"{name} does not name the document of every question: they are taken as independent")
+        return Measured(records, study, lacks)
+    except (ValueError, RecursionError) as error:
+        raise ReadError(f"{name}: {error}") from error
+
+
+def _completed(record: Record, clusters: dict[str, str]) -> bool:
+    """Fills in the documents of a record's questions, '' where they are unknown; whether all are known.
+
+    ValueError where it lacks anything that trials are compared by.
+    """
+    lacking = [name for name in (*MEASURES, "per_question", "misses", "intervals", "cut") if name not in record]
+    if lacking:
+        raise ValueError(f"a trial must have {lacking[0]}, and this has none")
+    rows = record["per_question"]
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) and row.keys() >= _ROW for row in rows):
+        raise ValueError(f"each question of a trial must have {', '.join(sorted(_ROW))}")
+    for row in rows:
+        row.setdefault("document", clusters.get(row["id"], ""))
+    return all(row["document"] for row in rows)
+
+
+_ROW = {"id", "hit", "rank", "lenient_hit", "coverage", "precision", "iou", "words_sent", "sent", "reason"}
 
 
 def write_study(path: Path, study: Study) -> None:
@@ -50,15 +112,16 @@ def write_study(path: Path, study: Study) -> None:
 
 def write_csv(path: Path, records: Iterable[Record]) -> None:
     """Writes a row for each trial: its configuration, every measure, and the ends of every interval."""
-    path.write_text(csv_text([row_of(record) for record in records]), encoding="utf-8", newline="")
+    path.write_text(csv_text(map(row_of, records)), encoding="utf-8", newline="")
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+def csv_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows as CSV under the names of all their columns."""
+    held = list(rows)
     text = StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), restval="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in held for name in row)), restval="")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(held)
     return text.getvalue()
 
 

@@ -486,7 +486,9 @@ def test_stop_ends_the_embedding_and_go_on_ends_the_stop(browser, tmp_path: Path
 
 def at_rest(page) -> None:
     """Waits until the script has run to its end, figures or none."""
-    page.wait_for_selector('[data-testid="stMain"] h3, [data-testid="stMetricValue"]', timeout=120_000)
+    page.wait_for_selector(
+        '[data-testid="stMain"] h3, [data-testid="stMetricValue"], [data-testid="stButtonGroup"]', timeout=240_000
+    )
     page.wait_for_timeout(300)
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=240_000)
     page.wait_for_timeout(300)
@@ -498,6 +500,9 @@ PLACES = (
     "/ask?question=backpressure-1",
     "/sweep?search=keyword",
     "/sweep?sweep=any&parameter=scope&search=keyword",
+    "/compare",
+    "/compare?section=questions",
+    "/compare?section=cuts&post=backpressure.md",
 )
 
 
@@ -600,4 +605,45 @@ def test_a_cell_of_a_map_takes_its_setting_and_the_plateau_is_outlined(browser, 
     page.wait_for_function(
         "() => location.search.includes('size=800') && location.search.includes('overlap=200')", timeout=30_000
     )
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_trials_are_compared_and_the_report_stands_alone(browser, address: str, tmp_path: Path, scheme: str) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    page = browser.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
+    page.goto(f"{address}/compare")
+    at_rest(page)
+    first = page.locator('[data-testid="stTable"]').first
+    first.locator("tbody tr").nth(6).wait_for()
+    assert first.get_by_text("best", exact=True).count() == 1
+    for section in (
+        "Leaderboard",
+        "Misses",
+        "Each question",
+        "Equal k, equal words",
+        "Kinds of question",
+        "Two cuts on one text",
+    ):
+        page.get_by_role("radio", name=section).click()
+        page.wait_for_timeout(300)
+        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=120_000)
+        page.wait_for_timeout(600)
+        assert page.locator('[data-testid="stException"]').count() == 0
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1"), section
+        page.screenshot(
+            path=str(SHOTS / f"compare-{section.lower().replace(', ', '-').replace(' ', '-')}-{scheme}.png")
+        )
+    page.get_by_role("radio", name="Study and report").click()
+    with page.expect_download(timeout=120_000) as waiting:
+        page.get_by_role("button", name="Download the report (HTML)").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    asked: list[str] = []
+    report = browser.new_page()
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((tmp_path / "report.html").as_uri())
+    report.wait_for_selector(".js-plotly-plot .main-svg", timeout=60_000)
+    assert report.locator(".js-plotly-plot").count() == 3
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == [], "it needs no network"
+    report.close()
     page.close()

@@ -6,7 +6,12 @@ import streamlit as st
 
 from pages.parts import address
 
-PAGES = (("app.py", "Explore"), ("pages/ask.py", "Ask"), ("pages/sweep.py", "Sweep"))
+PAGES = (
+    ("app.py", "Explore"),
+    ("pages/ask.py", "Ask"),
+    ("pages/sweep.py", "Sweep"),
+    ("pages/compare.py", "Compare"),
+)
 
 
 def menu() -> None:

@@ -16,6 +16,7 @@ from cache.pulling import Pulls
 from cache.store import Store, default_folder
 from chunking.experiment import Trial, run
 from chunking.index import Config, Index
+from chunking.study import Record, record
 from chunking.types import Corpus, Describe, Embed, Question
 from data.bundled import bundled
 from data.documents import read_files
@@ -173,3 +174,13 @@ def keep(corpus: Corpus, embed: Embed, more: Iterable[Trial]) -> None:
         kept.setdefault(trial.config, trial)
     while len(kept) > _MOST_TRIALS:
         kept.pop(next(iter(kept)))
+
+
+def record_of(trial: Trial, embed: Embed) -> Record:
+    """The record of a trial of this session, made once."""
+    kept = st.session_state.setdefault("records", {})
+    if id(trial) not in kept:
+        while len(kept) >= _MOST_TRIALS:
+            kept.pop(next(iter(kept)))
+        kept[id(trial)] = trial, record(trial, embed)  # the trial is held with it, so that no other one gets its id
+    return kept[id(trial)][1]
