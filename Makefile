@@ -14,7 +14,8 @@ run: .venv/run.done
 test: .venv/test.done
 	@sh tests/browser.sh
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "not browser"
+	$(BIN)/python -m pytest -m browser
 
 test-ollama: .venv/test.done
 	CHUNKSCOPE_LIVE=1 $(BIN)/python -m pytest tests/test_live_ollama.py
