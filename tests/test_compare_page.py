@@ -26,7 +26,7 @@ from chunking.overlaid import overlaid
 from chunking.study import Study, record
 from data.bundled import bundled
 from data.studies import trials_of, versions
-from pages.parts import resources
+from pages.parts import models, resources
 from pages.parts.controls import packed
 from pages.parts.highlight import overlaid_html
 from pages.parts.trials import name_of
@@ -47,9 +47,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(
         resources, "open_embedder", lambda *_: EMBED
     )  # one for all tests: it remembers what it embedded
-    monkeypatch.setattr(
-        resources, "default_embedder_name", lambda *_: Choice("minilm", "The built-in one is used."), raising=False
-    )
+    monkeypatch.setattr(models, "default_embedder_name", lambda *_: Choice("minilm", "The built-in one is used."))
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     yield
     st.cache_resource.clear()

@@ -641,3 +641,18 @@ def test_a_malformed_address_in_the_environment_does_not_stop_the_built_in_model
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OLLAMA_HOST": "http://[x", "CHUNKSCOPE_CACHE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == "minilm 1", done.stderr
+
+
+def test_the_time_of_embedding_is_reckoned_from_a_sample_that_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.test_pages import Backend
+
+    taken: list[str] = []
+    clock = iter([0.0, 2.0])
+    backend = Backend()
+    monkeypatch.setattr(backend, "encode", lambda texts: taken.extend(texts) or Backend.encode(backend, texts))
+    embedder = CachedEmbedder(backend, None)
+    monkeypatch.setattr("cache.embedder.time.perf_counter", lambda: next(clock))
+    texts = [f"text {number:04}" for number in range(96)]
+    assert embedder.seconds([*texts, *texts], sample=24) == pytest.approx(8.0)
+    assert len(taken) == 24
+    assert embedder.missing(texts, "document") == 96

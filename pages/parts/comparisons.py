@@ -67,7 +67,7 @@ def ranks_chart(moves: Sequence[Move], before: str, after: str) -> go.Figure:
             name=f"{title} ({len(mine)})", marker={"symbol": symbol, "color": colour, "size": 10, "opacity": 0.75},
             hovertext=[_move_hint(move) for move in mine], hoverinfo="text",
         )  # fmt: skip
-    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if tick < beyond]
+    ticks = [tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if tick <= 0.7 * beyond]
     axis = {"type": "log", "tickvals": [*ticks, beyond], "ticktext": [*map(str, ticks), "split"]}
     figure.update_xaxes(title=f"Rank with {escape(before)}", **axis)
     figure.update_yaxes(title="Rank beside it", **axis)
