@@ -14,7 +14,7 @@ from chunking.basics import basic_configs
 from chunking.experiment import Found, Result, Trial, read_by, search
 from chunking.index import Config, Index, build
 from chunking.types import Corpus, Describe, Document, Ints, Question
-from pages.parts import address, ask, contextual, controls, figures, frame, live, resources
+from pages.parts import address, ask, contextual, controls, downloads, figures, frame, live, resources
 from pages.parts.charts import MARK
 from pages.parts.embedding import Stopped, watched
 from pages.parts.live import cursor
@@ -161,6 +161,9 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tu
         st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. A line is "
                    "a budget curve: the hit rate if every question may be sent that many words. "
                    f"{MARK} marks a setting with chunks longer than the model reads.")  # fmt: skip
+        with st.popover("Save", help="The chart as a picture, its points as a table."):
+            downloads.picture_format()
+            downloads.measured(list(resources.trials(corpus, embedder).values()), embedder, "chunkscope-hit-rate")
     with chart_spot:
         cursor.chart(resources.trials(corpus, embedder))
     return chart_spot, progress

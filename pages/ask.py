@@ -13,7 +13,7 @@ from chunking.experiment import Result, asked, search
 from chunking.index import Config, Index, build
 from chunking.registry import STRATEGIES, missing
 from chunking.types import Corpus, Describe, Embed, Question
-from pages.parts import answers, ask, contextual, frame, kept
+from pages.parts import answers, ask, contextual, downloads, frame, kept
 from pages.parts.embedding import watched
 from pages.parts.words import REASONS, amount_of, plain, title_of
 
@@ -63,8 +63,9 @@ def _compared(corpus: Corpus, config: Config, embed: Embed, question: str, known
     spot, rows = st.empty(), []
     for one in _configs(corpus, config, embed, every):
         index = build(corpus, one, embed)
-        rows.append(_row(one, one == config, index, known, question, embed))
-        spot.table(rows)
+        rows.append(_row(one, index, known, question, embed))
+        spot.table([{**row, "Strategy": plain(row["Strategy"])} for row in rows])
+    downloads.table(rows, "chunkscope-ask")
     st.caption(
         f"All {amount_of(config)}. The rank is that of the first chunk sent with the whole answer; it is split where no chunk holds it."
     )
@@ -82,14 +83,11 @@ def _configs(corpus: Corpus, config: Config, embed: Embed, every: bool) -> Itera
     yield from dict.fromkeys([config, *basic, *others])
 
 
-def _row(
-    config: Config, present: bool, index: Index, known: Question | None, question: str, embed: Embed
-) -> dict[str, str]:
+def _row(config: Config, index: Index, known: Question | None, question: str, embed: Embed) -> dict[str, str]:
     result = asked(index, known, embed) if known else None
     words = result.words_sent if result else _words(index, question, embed)
-    title = f"**{plain(title_of(config))}**" if present else plain(title_of(config))
     return {
-        "Strategy": title,
+        "Strategy": title_of(config),
         "Answer": _fate(result) if result else "–",
         "Rank": _rank(result),
         "Words sent": f"{words:,}",

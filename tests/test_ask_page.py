@@ -58,7 +58,7 @@ def test_each_strategy_has_the_rank_and_the_words_of_its_own_measurement() -> No
     corpus, _ = bundled()
     question = next(one for one in corpus.questions if one.id == QUESTION)
     table = app.table[0].value
-    assert table["Strategy"][0] == "**Recursive, size 200**"
+    assert table["Strategy"][0] == "Recursive, size 200"
     fixed = asked(build(corpus, Config.of("fixed", {"size": 200}), EMBED), question, EMBED)
     row = table[table["Strategy"] == "Fixed window, size 200"].iloc[0]
     assert (row["Rank"], row["Words sent"]) == (str(fixed.rank or "–"), f"{fixed.words_sent:,}")

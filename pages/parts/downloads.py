@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from chunking.study import Record, Study
-from chunking.types import Corpus
+from chunking.experiment import Trial
+from chunking.study import Record, Study, record
+from chunking.types import Corpus, Embed
 from data.studies import csv_text, row_of, versions
 from pages.parts.address import chosen
 from pages.parts.controls import select
@@ -43,6 +44,12 @@ def figures(records: Sequence[Record], name: str) -> None:
     table([row_of(record) for record in records], name)
 
 
+def measured(trials: Sequence[Trial], embed: Embed, name: str) -> None:
+    """A button that saves every figure of trials of this session as CSV."""
+    st.download_button("Table (CSV)", lambda: csv_text(row_of(record(trial, embed)) for trial in trials), f"{name}.csv",
+                       "text/csv", on_click="ignore")  # fmt: skip
+
+
 def study(corpus: Corpus, records: Sequence[Record], name: str) -> None:
     """A button that saves trials as a study, as `sweep --study` writes it."""
     st.download_button("Study (JSON)", lambda: _study(corpus, records), f"{name}.json", "application/json", on_click="ignore",
@@ -51,6 +58,6 @@ def study(corpus: Corpus, records: Sequence[Record], name: str) -> None:
 
 def _study(corpus: Corpus, records: Sequence[Record]) -> str:
     made = Study.of(corpus, versions())
-    for record in records:
-        made.add(record)
+    for one in records:
+        made.add(one)
     return json.dumps(made.to_object(), ensure_ascii=False)

@@ -18,6 +18,7 @@ from chunking.index import Config
 from chunking.stops import Slider
 from pages.parts import controls
 from pages.parts.charts import MARK, Point, colour_of, fits, hit_rate_chart, point_of
+from pages.parts.downloads import chart_config
 from pages.parts.live import script
 
 _cursor = st.components.v2.component("chunkscope_cursor", js=script("cursor.js"))
@@ -39,7 +40,7 @@ def chart(trials: Mapping[Config, Trial], fresh: bool = False) -> None:
     points = list(kept.points.values())
     if fresh or not fits(kept.shown, points):
         kept.shown, kept.figure = points, hit_rate_chart(points)
-    st.plotly_chart(kept.figure, theme="streamlit", config={"displayModeBar": False})
+    st.plotly_chart(kept.figure, theme="streamlit", config=chart_config("chunkscope-hit-rate"))
 
 
 def cursor(trials: Mapping[Config, Trial], present: Trial, sliders: Sequence[Slider]) -> None:
