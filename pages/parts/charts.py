@@ -87,7 +87,7 @@ def hit_rate_chart(points: Sequence[Point]) -> go.Figure:
                         range=[log10(low), log10(high)] if wide else [0, high],
                         **({"tickvals": _TICKS} if wide else {"nticks": 6}))  # fmt: skip
     figure.update_yaxes(title="Hit rate (% of questions)", range=[-2, 102], dtick=20)
-    figure.update_layout(height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hovermode="closest",
+    figure.update_layout(height=400, margin={"l": 8, "r": 8, "t": 32, "b": 8}, hovermode="closest",  # room for plotly's buttons
                          legend={"orientation": "h", "yanchor": "top", "y": -0.22, "x": 0, "font": {"size": 11}, "itemsizing": "constant"})  # fmt: skip
     return figure
 
