@@ -198,7 +198,7 @@ def test_a_deep_link_opened_first_on_a_fresh_server_shows_its_setting(browser, s
         trial = evaluated(store, "--strategy", "sentence", "--set", "size=120", "--set", "overlap=30", "--k", "3")
         agrees(figures, trial)
         assert "# Bloom filters" in page.locator(".cs-doc[role=document]").first.inner_text()
-        assert page.locator(".cs-chunk").count() == 3
+        page.get_by_role("link", name="Read the chunks that are sent").wait_for()
         page.reload()
         assert settled(page) == figures
         page.close()
@@ -405,9 +405,7 @@ def test_screenshots_of_both_themes_and_a_phone(browser, address: str, scheme: s
     page = browser.new_page(viewport={"width": width, "height": 844 if width < 500 else 800}, color_scheme=scheme)
     page.goto(f"{address}/?strategy=fixed&size=100&overlap=25&post=cache-eviction.md&question=cache-eviction-3")
     settled(page)
-    background = page.evaluate("() => getComputedStyle(document.querySelector('.stApp')).backgroundColor")
-    light = sum(map(int, re.findall(r"\d+", background)[:3])) > 384
-    assert light == (scheme == "light")
+    assert is_light(page) == (scheme == "light")
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1"), "the page scrolls sideways"
     page.screenshot(path=str(SHOTS / f"explore-{scheme}-{width}.png"))
     page.close()
@@ -422,7 +420,7 @@ def sidebar(page, name: str):
     return part
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light"])
 def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: str) -> None:
     SHOTS.mkdir(exist_ok=True)
     with OllamaDouble(vectors=stand_in) as server, app(tmp_path, server.host) as url:
@@ -507,14 +505,21 @@ PLACES = (
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(browser, address: str, place: str, scheme: str) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+def test_axe_finds_no_violation(browser, address: str, place: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
     page.goto(f"{address}{place}")
-    at_rest(page)
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        at_rest(page)
+        assert is_light(page) == (scheme == "light")
+        found = axe.Axe().run(page).response["violations"]
+        assert [(scheme, one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == []
     page.close()
+
+
+def is_light(page) -> bool:
+    background = page.evaluate("() => getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    return sum(map(int, re.findall(r"\d+", background)[:3])) > 384
 
 
 def test_a_question_is_asked_and_its_settings_travel_to_explore_and_back(browser, address: str) -> None:
@@ -566,7 +571,7 @@ def swept(page) -> None:
     at_rest(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light"])
 def test_a_sweep_runs_beside_the_app_and_its_points_can_be_clicked_and_saved(
     browser, address: str, scheme: str
 ) -> None:
@@ -608,7 +613,7 @@ def test_a_cell_of_a_map_takes_its_setting_and_the_plateau_is_outlined(browser, 
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark"])
 def test_trials_are_compared_and_the_report_stands_alone(browser, address: str, tmp_path: Path, scheme: str) -> None:
     SHOTS.mkdir(exist_ok=True)
     page = browser.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
@@ -647,3 +652,33 @@ def test_trials_are_compared_and_the_report_stands_alone(browser, address: str, 
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == [], "it needs no network"
     report.close()
     page.close()
+
+
+def test_a_dropped_connection_and_a_second_tab_lose_nothing(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.add_init_script("""
+        const Socket = WebSocket;
+        window.sockets = [];
+        window.WebSocket = class extends Socket {
+            constructor(...given) { super(...given); sockets.push(this); }
+        };
+    """)
+    page.goto(f"{address}/?strategy=fixed&size=200&post=write-ahead-logs.md")
+    before = settled(page)
+    other = browser.new_page(viewport={"width": 1280, "height": 800})
+    other.goto(f"{address}/?strategy=fixed&size=100&post=backpressure.md")
+    second = settled(other)
+    sockets = page.evaluate("() => { sockets.at(-1).close(); return sockets.length; }")
+    page.wait_for_function(f"() => sockets.length > {sockets} && sockets.at(-1).readyState === 1", timeout=60_000)
+    thumb(page, "size").focus()
+    thumb(page, "size").press("ArrowLeft")
+    page.wait_for_function("() => location.search.includes('size=175')", timeout=60_000)
+    settled(page)
+    thumb(page, "size").press("ArrowRight")
+    page.wait_for_function("() => location.search.includes('size=200')", timeout=60_000)
+    assert settled(page) == before
+    assert "post=write-ahead-logs.md" in page.url
+    assert settled(other) == second
+    assert "size=100" in other.url
+    page.close()
+    other.close()
