@@ -105,6 +105,11 @@ def settled(page) -> dict[str, str]:
     page.wait_for_timeout(300)  # a change is on its way to the server
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=240_000)
     page.wait_for_timeout(300)
+    return figures_of(page)
+
+
+def figures_of(page) -> dict[str, str]:
+    """The figures as they are now."""
     labels = page.locator('[data-testid="stMetricLabel"] p').all_inner_texts()
     values = page.locator('[data-testid="stMetricValue"]').all_inner_texts()
     return dict(zip(labels, [value.strip() for value in values], strict=True))
@@ -213,13 +218,16 @@ def test_moving_a_slider_stops_an_embedding_run_and_starts_the_new_one(browser, 
         thumb.focus()
         thumb.press("ArrowRight")
         page.wait_for_function("() => location.search.includes('size=75')", timeout=30_000)
-        agrees(settled(page), evaluated(store, "--strategy", "sentence", "--set", "size=75"))
+        page.wait_for_selector(".cs-view[data-rev]:not([data-moving])", timeout=240_000)
+        page.get_by_test_id("stMetricLabel").filter(has_text="Hit rate").wait_for(timeout=240_000)
+        page.wait_for_timeout(2000)  # the chart's points are still embedded, and need not be waited for
+        agrees(figures_of(page), evaluated(store, "--strategy", "sentence", "--set", "size=75"))
         page.close()
 
 
 def test_the_shown_text_is_the_document_letter_by_letter(browser, address: str) -> None:
     page = browser.new_page()
-    page.goto(f"{address}/?strategy=fixed&size=100&overlap=25&post=rate-limiting.md")
+    page.goto(f"{address}/?strategy=fixed&size=100&overlap=25&search=keyword&post=rate-limiting.md")
     settled(page)
     shown = page.evaluate("() => document.querySelector('.cs-doc[role=document]').textContent")
     assert shown == (ROOT / "data" / "posts" / "rate-limiting.md").read_text(encoding="utf-8")
@@ -244,7 +252,7 @@ def test_uploaded_markup_stays_text(browser, address: str, hostile: str) -> None
     settled(page)
     assert page.evaluate("() => document.querySelector('.cs-doc[role=document]').textContent") == hostile
     assert "".join(text for _, text in shown_blocks(Document("a", hostile))) == hostile
-    assert page.title() == "Chunkscope"
+    assert page.title() == "Explore · Chunkscope"
     assert page.locator("#probe").count() == 0
     page.close()
 
@@ -280,11 +288,11 @@ def test_while_a_slider_is_dragged_cuts_and_figures_follow_and_nothing_is_sent(b
 @pytest.mark.parametrize(
     ("query", "name", "key"),
     [
-        ("strategy=sentence", "size", "ArrowLeft"),
-        ("strategy=recursive&size=100", "overlap", "ArrowRight"),
-        ("strategy=semantic", "threshold", "ArrowRight"),
-        ("strategy=parent_child", "parent", "ArrowRight"),
-        ("strategy=cluster", "size", "ArrowLeft"),
+        ("strategy=sentence&search=keyword", "size", "ArrowLeft"),
+        ("strategy=recursive&size=100&search=keyword", "overlap", "ArrowRight"),
+        ("strategy=semantic&search=keyword", "threshold", "ArrowRight"),
+        ("strategy=parent_child&search=keyword", "parent", "ArrowRight"),
+        ("strategy=cluster&search=keyword", "size", "ArrowLeft"),
     ],
 )
 def test_an_arrow_key_shows_at_once_what_the_server_then_confirms(browser, address: str, query: str, name: str, key: str) -> None:  # fmt: skip
@@ -318,7 +326,7 @@ def test_the_place_in_the_document_is_kept_through_drag_and_release(browser, add
 
 
 def test_jumps_go_to_chunks_passages_and_cut_passages(browser, address: str) -> None:
-    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
 
     def in_view(selector: str) -> list[str]:
         return page.evaluate("""selector => { const box = document.querySelector('.cs-doc').getBoundingClientRect();
@@ -377,7 +385,7 @@ def test_the_diamond_follows_the_slider_over_a_chart_that_stays_and_a_click_on_a
 
 
 def test_a_click_on_the_map_goes_there(browser, address: str) -> None:
-    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
     box = page.locator(".cs-map").bounding_box()
     page.mouse.click(box["x"] + 10, box["y"] + box["height"] * 0.9)
     page.wait_for_timeout(200)
@@ -389,7 +397,7 @@ def test_a_click_on_the_map_goes_there(browser, address: str) -> None:
 
 
 def test_what_is_copied_is_the_text_of_the_document(browser, address: str) -> None:
-    page = opened(browser, f"{address}/?strategy=fixed&size=50&post=backpressure.md")
+    page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
     copied = page.evaluate("""() => { const pane = document.querySelector('.cs-doc');
         getSelection().selectAllChildren(pane);
         const data = new DataTransfer();
