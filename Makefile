@@ -1,12 +1,13 @@
 # make run    sets up .venv and opens the app
 # make test   sets up .venv, the test tools and a browser, and runs every check and test
+# make test-browser  every walk in a browser, some ten minutes of them
 # make bench  prints speed, agreement with peers, and how often intervals and tests are right
 # make test-ollama  asks the Ollama server at OLLAMA_HOST, else on this machine, the same as the tests ask its double
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 
-.PHONY: run test test-ollama check bench clean
+.PHONY: run test test-browser test-ollama check bench clean
 
 run: .venv/run.done
 	$(BIN)/streamlit run app.py
@@ -15,6 +16,10 @@ test: .venv/test.done
 	@sh tests/browser.sh
 	$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest -n 2 -m "not browser"
+	$(BIN)/python -m pytest -m "browser and not long"
+
+test-browser: .venv/test.done
+	@sh tests/browser.sh
 	$(BIN)/python -m pytest -m browser
 
 test-ollama: .venv/test.done

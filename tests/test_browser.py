@@ -209,6 +209,7 @@ def test_a_deep_link_opened_first_on_a_fresh_server_shows_its_setting(browser, s
         page.close()
 
 
+@pytest.mark.long
 def test_moving_a_slider_stops_an_embedding_run_and_starts_the_new_one(browser, tmp_path: Path, store: Path) -> None:
     with app(tmp_path) as url:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -225,6 +226,7 @@ def test_moving_a_slider_stops_an_embedding_run_and_starts_the_new_one(browser, 
         page.close()
 
 
+@pytest.mark.long
 def test_the_shown_text_is_the_document_letter_by_letter(browser, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/?strategy=fixed&size=100&overlap=25&search=keyword&post=rate-limiting.md")
@@ -285,6 +287,7 @@ def test_while_a_slider_is_dragged_cuts_and_figures_follow_and_nothing_is_sent(b
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "name", "key"),
     [
@@ -311,6 +314,7 @@ def test_an_arrow_key_shows_at_once_what_the_server_then_confirms(browser, addre
     page.close()
 
 
+@pytest.mark.long
 def test_the_place_in_the_document_is_kept_through_drag_and_release(browser, address: str) -> None:
     page = opened(browser, f"{address}/?strategy=fixed&size=200&post=compression-trade-offs.md")
     page.evaluate("() => { document.querySelector('.cs-doc').scrollTop = 1500 }")
@@ -325,6 +329,7 @@ def test_the_place_in_the_document_is_kept_through_drag_and_release(browser, add
     page.close()
 
 
+@pytest.mark.long
 def test_jumps_go_to_chunks_passages_and_cut_passages(browser, address: str) -> None:
     page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
 
@@ -384,6 +389,7 @@ def test_the_diamond_follows_the_slider_over_a_chart_that_stays_and_a_click_on_a
     page.close()
 
 
+@pytest.mark.long
 def test_a_click_on_the_map_goes_there(browser, address: str) -> None:
     page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
     box = page.locator(".cs-map").bounding_box()
@@ -396,6 +402,7 @@ def test_a_click_on_the_map_goes_there(browser, address: str) -> None:
     page.close()
 
 
+@pytest.mark.long
 def test_what_is_copied_is_the_text_of_the_document(browser, address: str) -> None:
     page = opened(browser, f"{address}/?strategy=fixed&size=50&search=keyword&post=backpressure.md")
     copied = page.evaluate("""() => { const pane = document.querySelector('.cs-doc');
@@ -428,6 +435,7 @@ def sidebar(page, name: str):
     return part
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light"])
 def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: str) -> None:
     SHOTS.mkdir(exist_ok=True)
@@ -471,6 +479,7 @@ def test_a_model_is_picked_fetched_and_told_of(browser, tmp_path: Path, scheme: 
         page.close()
 
 
+@pytest.mark.long
 def test_stop_ends_the_embedding_and_go_on_ends_the_stop(browser, tmp_path: Path) -> None:
     SHOTS.mkdir(exist_ok=True)
     with app(tmp_path) as url:
@@ -512,6 +521,7 @@ PLACES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_axe_finds_no_violation(browser, address: str, place: str) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
@@ -606,6 +616,7 @@ def test_a_sweep_runs_beside_the_app_and_its_points_can_be_clicked_and_saved(
     page.close()
 
 
+@pytest.mark.long
 def test_a_cell_of_a_map_takes_its_setting_and_the_plateau_is_outlined(browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 1400})
     page.goto(f"{address}/sweep?strategy=fixed&sweep=map&search=keyword")
@@ -662,6 +673,7 @@ def test_trials_are_compared_and_the_report_stands_alone(browser, address: str, 
     page.close()
 
 
+@pytest.mark.long
 def test_a_dropped_connection_and_a_second_tab_lose_nothing(browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.add_init_script("""
