@@ -45,15 +45,16 @@ def show(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> Non
         st.subheader("The answer from these chunks", anchor=False)
         answers.show(index, question, found)
         st.subheader("Under every strategy", anchor=False)
-        _compared(corpus, config, embed, question, known)
+        _compared(index, embed, question, known)
         st.subheader("Test questions", anchor=False)
         if known:
             st.caption(plain(kept.described(corpus, known)))
         kept.panel(corpus, question, known)
 
 
-def _compared(corpus: Corpus, config: Config, embed: Embed, question: str, known: Question | None) -> None:
-    """A table with a row for each strategy, row by row as they are measured."""
+def _compared(present: Index, embed: Embed, question: str, known: Question | None) -> None:
+    """A table with a row for each strategy, the present one first, row by row as they are measured."""
+    corpus, config = present.corpus, present.config
     if known is None:
         st.caption(
             "Where its answer stands is not known yet: keep it as a test question below, and its rank is shown here."
@@ -62,7 +63,7 @@ def _compared(corpus: Corpus, config: Config, embed: Embed, question: str, known
                       help="Chunks that have no vector yet are embedded first. Any other move ends that; what is done is kept.")  # fmt: skip
     spot, rows = st.empty(), []
     for one in _configs(corpus, config, embed, every):
-        index = build(corpus, one, embed)
+        index = present if one == config else build(corpus, one, embed)
         rows.append(_row(one, index, known, question, embed))
         spot.table([{**row, "Strategy": plain(row["Strategy"])} for row in rows])
     downloads.table(rows, "chunkscope-ask")

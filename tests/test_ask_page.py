@@ -67,6 +67,15 @@ def test_each_strategy_has_the_rank_and_the_words_of_its_own_measurement() -> No
     assert any("words of backpressure.md, characters" in one for one in said)
 
 
+def test_chunks_that_a_model_describes_stand_beside_the_other_strategies() -> None:
+    app = page(question=QUESTION, context="contextual", strategy="fixed", size="800")
+    next(one for one in app.button if one.label.startswith("Describe")).click().run()
+    assert not app.error
+    assert list(app.table[0].value["Strategy"])[:2] == [
+        "Fixed window, size 800, context contextual, ollama\\:llama3\\.2", "Fixed window, size 200",
+    ]  # fmt: skip
+
+
 def test_all_strategies_are_there_if_asked_for() -> None:
     app = page(question=QUESTION)
     app.toggle(key="w_every").set_value(True)
