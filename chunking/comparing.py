@@ -36,7 +36,7 @@ MEASURES = {
     for measure in (
         Measure("hit", "hit rate", lambda result: float(result.hit), rate=True),
         Measure("lenient_hit", "lenient hit rate", lambda result: float(result.lenient_hit), rate=True),
-        Measure("reciprocal_rank", "reciprocal rank", lambda result: 1 / result.rank if result.rank else 0.0),
+        Measure("reciprocal_rank", "reciprocal rank", lambda result: result.reciprocal_rank),
         Measure("coverage", "coverage", lambda result: result.cover.coverage),
         Measure("precision", "precision", lambda result: result.cover.precision),
         Measure("iou", "IoU", lambda result: result.cover.iou),

@@ -60,6 +60,11 @@ class Result:
         return self.reason == "hit"
 
     @property
+    def reciprocal_rank(self) -> float:
+        """1 / rank, 0 where there is none."""
+        return 1 / self.rank if self.rank else 0.0
+
+    @property
     def lenient_hit(self) -> bool:
         """The same where a restatement counts too."""
         return self.lenient_rank is not None and self.lenient_rank <= self.taken
@@ -123,7 +128,7 @@ class Trial:
     @property
     def reciprocal_rank(self) -> float:
         """The mean of 1 / rank, 0 where there is none."""
-        return self.mean(1 / result.rank if result.rank else 0.0 for result in self.results)
+        return self.mean(result.reciprocal_rank for result in self.results)
 
     def hit_at(self, k: int) -> float:
         """The hit rate had the first k spans been sent."""

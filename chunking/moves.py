@@ -18,7 +18,7 @@ class Move:
     @property
     def gain(self) -> float:
         """The change of the reciprocal rank: from rank 2 to 1 it is 0.5, from 40 to 20 it is 0.025."""
-        return _reciprocal(self.after) - _reciprocal(self.before)
+        return self.after.reciprocal_rank - self.before.reciprocal_rank
 
 
 def moves(trial: Trial, baseline: Trial) -> list[Move]:
@@ -29,7 +29,3 @@ def moves(trial: Trial, baseline: Trial) -> list[Move]:
     check_same_questions([baseline, trial])
     found = [Move(*pair) for pair in zip(baseline.results, trial.results, strict=True)]
     return sorted(found, key=lambda move: -abs(move.gain))
-
-
-def _reciprocal(result: Result) -> float:
-    return 1 / result.rank if result.rank else 0.0

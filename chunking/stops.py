@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chunking.index import Config, Index, build
 from chunking.registry import STRATEGIES, Number, checked
-from chunking.types import Corpus, Document, Embed, Ints, Passage, Question
+from chunking.types import Corpus, Document, Embed, Ints, Passage
 
 #: The stops of what is sent: chunks, or words.
 KS = tuple(range(1, 21))
@@ -122,14 +122,9 @@ def drawn_cut(index: Index, document: Document) -> DrawnCut:
 def passages_of(corpus: Corpus, document: Document) -> list[Passage]:
     """The passages of a document that answer some question of the corpus, in order."""
     found = {
-        passage for question in corpus.questions for passage in needed(question) if passage.document == document.id
+        passage for question in corpus.questions for passage in question.passages if passage.document == document.id
     }
     return sorted(found, key=lambda passage: (passage.start, passage.end))
-
-
-def needed(question: Question) -> Iterable[Passage]:
-    """Every passage of a question's needs."""
-    return (passage for need in question.needs for passage in need)
 
 
 def _split_share(index: Index) -> float | None:
@@ -145,7 +140,7 @@ def _split_share(index: Index) -> float | None:
 def _needs(index: Index) -> tuple[Ints, Ints, Ints, Ints]:
     """Where all passages begin and end, the number of the first one of each need, and of each question's first need."""
     asked = index.corpus.questions
-    begin, end = index.trimmed(passage for question in asked for passage in needed(question))
+    begin, end = index.trimmed(passage for question in asked for passage in question.passages)
     sizes = [len(need) for question in asked for need in question.needs]
     needs, questions = (np.cumsum([0, *counts[:-1]]) for counts in (sizes, [len(question.needs) for question in asked]))
     return begin, end, needs, questions

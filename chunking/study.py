@@ -28,7 +28,7 @@ _MEANS = {
     "iou": lambda result: result.cover.iou,
     "ideal_precision": lambda result: result.ideal_precision,
     "words_sent": lambda result: float(result.words_sent),
-    "mean_reciprocal_rank": lambda result: 1 / result.rank if result.rank else 0.0,
+    "mean_reciprocal_rank": lambda result: result.reciprocal_rank,
 }
 _RATES = {
     "lenient_hit_rate": lambda result: result.lenient_hit,

@@ -72,7 +72,7 @@ def _cut_out(text: str, spans: Spans) -> str:
 
 def _without(question: Question, spans: dict[str, Spans]) -> Question | None:
     """The question without restatements in a summary; None where one of its passages is in one."""
-    if any(_in_summary(passage, spans) for need in question.needs for passage in need):
+    if any(_in_summary(passage, spans) for passage in question.passages):
         return None
     also = tuple(tuple(one for one in need if not _in_summary(one, spans)) for need in question.also)
     return replace(question, also=also)

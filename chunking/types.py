@@ -178,6 +178,11 @@ class Question:
     fields: tuple[tuple[str, Any], ...] = ()
 
     @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Every passage of the question's needs, in order."""
+        return tuple(passage for need in self.needs for passage in need)
+
+    @property
     def document(self) -> str:
         """The document of the question's first passage: its cluster in the statistics."""
         return self.needs[0][0].document

@@ -48,7 +48,7 @@ def answer(index: Index, found: Sequence[Found], asked: Question | None, result:
     if not found:
         why = "no chunk fits the reading budget" if len(index) else "there are no chunks"
         st.info(f"Nothing is sent: {why}.")
-    passages = [passage for need in asked.needs for passage in need] if asked else []
+    passages = asked.passages if asked else ()
     for rank, hit in enumerate(found, 1):
         _card(index, rank, hit, [passage for passage in passages if passage.document == hit.span.document])
 

@@ -9,7 +9,7 @@ import streamlit as st
 from chunking.experiment import Trial
 from chunking.forensics import examine, in_words, split_passages
 from chunking.overlaid import likeness, overlaid
-from chunking.stops import needed
+from chunking.stops import passages_of
 from chunking.sweep import cut_hash
 from chunking.types import Document
 from pages.parts import comparisons
@@ -47,13 +47,7 @@ def _text(compared: Compared, other: Trial, document: Document) -> None:
     st.markdown(f"**A** {plain(compared.baseline_name)}: {len(found.one)} boundaries of its own  \n"
                 f"**B** {plain(name_of(other.config))}: {len(found.other)} of its own  \n"
                 f"**A B** {counted(len(found.both), 'boundary').replace('boundarys', 'boundaries')} of both.{alike}")  # fmt: skip
-    passages = [
-        passage
-        for question in compared.corpus.questions
-        for passage in needed(question)
-        if passage.document == document.id
-    ]
-    st.html(overlaid_html(document.text, found, passages))
+    st.html(overlaid_html(document.text, found, passages_of(compared.corpus, document)))
     st.caption(
         "Boundaries of what is sent; an overlap has two, where it begins and where it ends. Answering passages are underlined."
     )

@@ -9,7 +9,6 @@ from chunking.experiment import REASONS as FATES
 from chunking.experiment import Result, Trial
 from chunking.kinds import Kind, by_kind
 from chunking.moves import Move, moves
-from chunking.types import Question
 from pages.parts import ask, comparisons, kept
 from pages.parts.address import chosen
 from pages.parts.charts import MARK
@@ -101,7 +100,7 @@ def _sent(trial: Trial, result: Result) -> None:
     if not result.sent:
         st.info("Nothing is sent: no chunk fits the reading budget.")
     for place, span in enumerate(result.sent, 1):
-        passages = [passage for passage in _passages(result.question) if passage.document == span.document]
+        passages = [passage for passage in result.question.passages if passage.document == span.document]
         notes = {
             "holds the passage": any(span.start <= one.start and one.end <= span.end for one in passages),
             "not read to its end by the model": trial.cut_short(span),
@@ -111,10 +110,6 @@ def _sent(trial: Trial, result: Result) -> None:
                     *(note for note, holds in notes.items() if holds)]  # fmt: skip
             st.caption(plain(f"#{place} {span.document} · {' · '.join(said)}"))
             st.html(passage_html(trial.index.corpus.by_id[span.document], span.start, span.end, passages))
-
-
-def _passages(question: Question) -> list:
-    return [passage for need in question.needs for passage in need]
 
 
 def budgets(compared: Compared) -> None:

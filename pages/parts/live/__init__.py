@@ -22,7 +22,7 @@ from chunking.experiment import Found
 from chunking.index import Config, Index
 from chunking.registry import STRATEGIES
 from chunking.segments import blocks
-from chunking.stops import CutFigures, DrawnCut, Slider, Stop, cut_figures, drawn_cut, needed, passages_of, stops
+from chunking.stops import CutFigures, DrawnCut, Slider, Stop, cut_figures, drawn_cut, passages_of, stops
 from chunking.types import Corpus, Document, Embed, Ints, Question
 from chunking.words import code_points
 from pages.parts.words import counted, percent
@@ -59,7 +59,7 @@ def view(index: Index, document: Document, sliders: Sequence[Slider], asked: Que
     """
     corpus = index.corpus
     passages = passages_of(corpus, document)
-    wanted = set(needed(asked)) if asked else set(passages)
+    wanted = set(asked.passages) if asked else set(passages)
     state = {
         "document": _document(corpus, document)["id"],
         "cut": _packed(drawn_cut(index, document), cut_figures(index), document),
