@@ -13,7 +13,7 @@ from cache.watched import Watched
 from chunking.basics import basic_configs
 from chunking.experiment import Found, Result, Trial, read_by, search
 from chunking.index import Config, Index, build
-from chunking.types import Corpus, Describe, Document, Ints, Question
+from chunking.types import Corpus, Describe, Ints, Question
 from pages.parts import address, ask, contextual, controls, downloads, figures, frame, live, resources
 from pages.parts.charts import MARK
 from pages.parts.embedding import Stopped, watched
@@ -39,7 +39,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     """The document with its cuts on one side; figures, chart and a question on the other."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        document = _pick_document(corpus)
+        document = controls.pick_document(corpus, "The document that is shown. Figures are about the whole corpus.")
         text_spot = st.container()
         question, asked = ask.pick_question(corpus)
         answer_spot = st.container()
@@ -116,13 +116,6 @@ def _cut_alone(spots: Spots, index: Index) -> None:
 def _result(trial: Trial, asked: Question) -> Result:
     """What the trial did for a question of its set."""
     return next(result for result in trial.results if result.question.id == asked.id)
-
-
-def _pick_document(corpus: Corpus) -> Document:
-    by_id = {document.id: document for document in corpus.documents}
-    name = controls.select("post", "Document", list(by_id), next(iter(by_id)), lambda name: f"{by_id[name].title}  ({name})",
-                           "The document that is shown. Figures are about the whole corpus.")  # fmt: skip
-    return by_id[name]
 
 
 def _pinned(corpus: Corpus, embed: Watched) -> tuple[Trial | None, str]:

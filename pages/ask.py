@@ -15,7 +15,7 @@ from chunking.registry import STRATEGIES, missing
 from chunking.types import Corpus, Describe, Embed, Question
 from pages.parts import answers, ask, contextual, downloads, frame, kept
 from pages.parts.embedding import watched
-from pages.parts.words import REASONS, amount_of, plain, title_of
+from pages.parts.words import FATES, amount_of, plain, title_of
 
 
 def show(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
@@ -89,7 +89,7 @@ def _row(config: Config, index: Index, known: Question | None, question: str, em
     words = result.words_sent if result else _words(index, question, embed)
     return {
         "Strategy": title_of(config),
-        "Answer": _fate(result) if result else "–",
+        "Answer": FATES[result.reason] if result else "–",
         "Rank": _rank(result),
         "Words sent": f"{words:,}",
     }
@@ -98,10 +98,6 @@ def _row(config: Config, index: Index, known: Question | None, question: str, em
 def _words(index: Index, question: str, embed: Embed) -> int:
     spans = [hit.span for hit in search(index, question, embed)]
     return sum(ask.words_in(index, span) for span in spans)
-
-
-def _fate(result: Result) -> str:
-    return "found" if result.hit else REASONS[result.reason]
 
 
 def _rank(result: Result | None) -> str:

@@ -285,13 +285,14 @@ class TestStudies:
 
 
 def test_the_downloads_hold_a_study_that_loads_and_a_report_that_stands_alone() -> None:
-    from pages.parts import studies, trials
+    from pages.parts import trials
+    from pages.parts.downloads import study_json
     from pages.parts.report import report_html
 
     own = [trial(one) for one in (SMALL, LARGE)]
     names = [f"<img src=x onerror=alert(1)> {name_of(one.config)}" for one in own]
     compared = trials.Compared(bundled()[0], EMBED, dict(zip(names, own, strict=True)), [], names[0], measure("hit"))
-    assert [one["id"] for one in trials_of("s", studies._study(compared).encode()).records] == [
+    assert [one["id"] for one in trials_of("s", study_json(compared.corpus, compared.records).encode()).records] == [
         record(one, EMBED)["id"] for one in own
     ]
     html = report_html(compared)

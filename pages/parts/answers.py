@@ -24,7 +24,7 @@ def show(index: Index, question: str, found: Sequence[Found]) -> None:
     if not first.name:
         st.caption(plain(first.sentence.replace("Context by a chat model", "An answer")))
         return
-    name = select("answers", "Chat model", list(dict.fromkeys([first.name, *resources.chats()])), first.name, str,
+    name = select("answers", "Chat model", resources.chats(), first.name, str,
                   "The model that answers. It is shown the chunks above and nothing else.")  # fmt: skip
     key = (name, question, tuple(hit.span for hit in found))
     kept = st.session_state.setdefault("answers", {})

@@ -21,6 +21,10 @@ _SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", 
 # Nine colours and fourteen symbols go round together: no two of 126 strategies look alike.
 _LOOK = dict(zip(STRATEGIES, zip(cycle(_COLOURS), cycle(_SYMBOLS), strict=False), strict=False))
 
+#: The colours of what became of a question.
+FATE_COLOURS = {"hit": "#009e73", "split": "#c2313c", "truncated": "#7a5195", "outranked_same_document": "#e69f00",
+                "outranked_other_document": "#56b4e9"}  # fmt: skip
+
 _TICKS = [mantissa * 10**power for power in range(6) for mantissa in (1, 2, 5)]
 
 

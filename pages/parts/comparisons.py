@@ -8,24 +8,24 @@ from html import escape
 import plotly.graph_objects as go
 
 from chunking.curves import Curve
-from chunking.experiment import REASONS as FATES
 from chunking.intervals import Interval
 from chunking.kinds import Kind
 from chunking.moves import Move
 from chunking.overlaid import Likeness
 from chunking.study import Record
-from pages.parts.words import REASONS, percent
+from pages.parts.charts import FATE_COLOURS
+from pages.parts.words import FATES, percent
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8a8a00", "#7a5195", "#888888", "#332288",
            "#44aa99", "#aa4499")  # fmt: skip
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SYMBOLS = ("circle", "square", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "diamond", "bowtie", "hourglass", "octagon")  # fmt: skip
-_FATE_LOOK = {
-    "hit": ("found", "#009e73", ""),
-    "split": (REASONS["split"], "#c2313c", "/"),
-    "truncated": (REASONS["truncated"], "#7a5195", "x"),
-    "outranked_same_document": (REASONS["outranked_same_document"], "#e69f00", "."),
-    "outranked_other_document": (REASONS["outranked_other_document"], "#56b4e9", "\\"),
+_FATE_SHAPES = {
+    "hit": "",
+    "split": "/",
+    "truncated": "x",
+    "outranked_same_document": ".",
+    "outranked_other_document": "\\",
 }
 _LEGEND = {"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0, "font": {"size": 11}}
 
@@ -34,8 +34,8 @@ def reasons_chart(records: Mapping[str, Record]) -> go.Figure:
     """What became of the questions of each trial, a bar each: found, or why not; they add to 100%."""
     figure = go.Figure()
     names = list(records)
-    for fate in FATES:
-        title, colour, shape = _FATE_LOOK[fate]
+    for fate, title in FATES.items():
+        colour, shape = FATE_COLOURS[fate], _FATE_SHAPES[fate]
         counts = [fate_count(one, fate) for one in records.values()]
         shares = [100 * count / one["questions"] for count, one in zip(counts, records.values(), strict=True)]
         figure.add_bar(y=names, x=shares, name=title, orientation="h", marker={"color": colour, "pattern": {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.7)", "size": 7}},

@@ -16,6 +16,7 @@ from chunking.joined import SCOPES
 from chunking.libraries.common import REQUIREMENTS
 from chunking.registry import STRATEGIES, Choice, Number, Numbers, Parameter, Strategy, missing
 from chunking.stops import BUDGETS, KS, Slider, allowed, config_at, nearest
+from chunking.types import Corpus, Document
 from pages.parts import resources
 from pages.parts.address import choose, chosen
 from pages.parts.words import plain
@@ -106,7 +107,7 @@ def _context() -> tuple[str, str]:
     if not first.name:
         st.warning(plain(f"{first.sentence} Until then chunks have no context."))
         return "none", ""
-    return context, select("chat", "Chat model", list(dict.fromkeys([first.name, *resources.chats()])), first.name, str,
+    return context, select("chat", "Chat model", resources.chats(), first.name, str,
                            "The model that writes a sentence or two on each chunk.")  # fmt: skip
 
 
@@ -134,6 +135,13 @@ def text(name: str, label: str, value: str, help: str) -> str:
     key = f"w_{name}"
     st.session_state[key] = chosen(name, value)
     return st.text_input(label, key=key, help=help, on_change=_keep, args=(name,))
+
+
+def pick_document(corpus: Corpus, help: str) -> Document:
+    """The document that is shown, one for all pages."""
+    by_id = corpus.by_id
+    name = select("post", "Document", list(by_id), next(iter(by_id)), lambda one: f"{by_id[one].title}  ({one})", help)
+    return by_id[name]
 
 
 def slide(name: str, label: str, stops: Sequence[float], value: float, help: str) -> float:

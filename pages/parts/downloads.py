@@ -52,11 +52,12 @@ def measured(trials: Sequence[Trial], embed: Embed, name: str) -> None:
 
 def study(corpus: Corpus, records: Sequence[Record], name: str) -> None:
     """A button that saves trials as a study, as `sweep --study` writes it."""
-    st.download_button("Study (JSON)", lambda: _study(corpus, records), f"{name}.json", "application/json", on_click="ignore",
+    st.download_button("Study (JSON)", lambda: study_json(corpus, records), f"{name}.json", "application/json", on_click="ignore",
                        help="Trials with their settings, figures and each question's result; no text of documents or questions.")  # fmt: skip
 
 
-def _study(corpus: Corpus, records: Sequence[Record]) -> str:
+def study_json(corpus: Corpus, records: Sequence[Record]) -> str:
+    """The trials as the text of a study file."""
     made = Study.of(corpus, versions())
     for one in records:
         made.add(one)

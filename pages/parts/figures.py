@@ -11,10 +11,8 @@ import streamlit as st
 
 from chunking.experiment import Trial
 from chunking.index import Index
+from pages.parts.charts import FATE_COLOURS
 from pages.parts.words import REASONS, amount_of, counted, percent, plain, range_of
-
-_MISS_COLOURS = {"split": "#c2313c", "truncated": "#7a5195", "outranked_same_document": "#e69f00",
-                 "outranked_other_document": "#56b4e9"}  # fmt: skip
 
 Better = Literal["normal", "inverse", "off"]
 
@@ -134,7 +132,7 @@ def _misses(trial: Trial) -> None:
     total = len(trial.results)
     shares = [(reason, count) for reason, count in trial.misses.items() if count]
     bars = "".join(
-        f'<span style="width:{100 * count / total:.2f}%;background:{_MISS_COLOURS[reason]}" title="{escape(REASONS[reason])}: {count}"></span>'
+        f'<span style="width:{100 * count / total:.2f}%;background:{FATE_COLOURS[reason]}" title="{escape(REASONS[reason])}: {count}"></span>'
         for reason, count in shares
     )
     said = "; ".join(f"{REASONS[reason]} {percent(count / total)}" for reason, count in shares) or "none"

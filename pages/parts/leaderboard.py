@@ -31,7 +31,7 @@ _FOUND = {
 
 def show(compared: Compared, embedder: CachedEmbedder) -> None:
     """The tables, best first."""
-    judged = judge_records([line.record for line in compared.lines], compared.measure.name)
+    judged = judge_records(compared.records, compared.measure.name)
     order = sorted(range(len(compared.lines)), key=lambda place: -judged.means[place])
     lines = [compared.lines[place] for place in order]
     st.subheader("What is found", anchor=False)

@@ -13,11 +13,11 @@ from chunking.stops import passages_of
 from chunking.sweep import cut_hash
 from chunking.types import Document
 from pages.parts import comparisons
-from pages.parts.controls import packed, select, take
+from pages.parts.controls import packed, pick_document, take
 from pages.parts.highlight import overlaid_html
 from pages.parts.tables import table
 from pages.parts.trials import Compared, name_of, pick_other
-from pages.parts.words import REASONS, counted, plain
+from pages.parts.words import FATES, counted, plain
 
 
 def show(compared: Compared) -> None:
@@ -25,9 +25,7 @@ def show(compared: Compared) -> None:
     other = pick_other(compared)
     if other is None:
         return
-    by_id = compared.corpus.by_id
-    name = select("post", "Document", list(by_id), next(iter(by_id)), lambda one: f"{by_id[one].title}  ({one})", "The document that is shown.")  # fmt: skip
-    document = by_id[name]
+    document = pick_document(compared.corpus, "The document that is shown.")
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _text(compared, other, document)
@@ -46,7 +44,7 @@ def _text(compared: Compared, other: Trial, document: Document) -> None:
     alike = " The two settings cut all documents identically." if cut_hash(one.index) == cut_hash(other.index) else ""
     st.markdown(f"**A** {plain(compared.baseline_name)}: {len(found.one)} boundaries of its own  \n"
                 f"**B** {plain(name_of(other.config))}: {len(found.other)} of its own  \n"
-                f"**A B** {counted(len(found.both), 'boundary').replace('boundarys', 'boundaries')} of both.{alike}")  # fmt: skip
+                f"**A B** {counted(len(found.both), 'boundary', 'boundaries')} of both.{alike}")  # fmt: skip
     st.html(overlaid_html(document.text, found, passages_of(compared.corpus, document)))
     st.caption(
         "Boundaries of what is sent; an overlap has two, where it begins and where it ends. Answering passages are underlined."
@@ -62,12 +60,8 @@ def _questions(compared: Compared, other: Trial, document: Document) -> None:
     ]
     st.markdown(f"**{counted(len(rows), 'question')} about this document**")
     if rows:
-        table([{"Question": ours.question.text, "A": _fate(ours.reason), "B": _fate(theirs.reason), "Change": _won(ours.hit, theirs.hit)}
+        table([{"Question": ours.question.text, "A": FATES[ours.reason], "B": FATES[theirs.reason], "Change": _won(ours.hit, theirs.hit)}
                for ours, theirs in rows], "document.csv")  # fmt: skip
-
-
-def _fate(reason: str) -> str:
-    return "found" if reason == "hit" else REASONS[reason]
 
 
 def _won(ours: bool, theirs: bool) -> str:

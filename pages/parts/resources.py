@@ -79,8 +79,8 @@ def default_chat() -> Choice:
 
 
 def chats() -> list[str]:
-    """The chat models of the Ollama server."""
-    return chat_models(server())
+    """The chat models of the Ollama server, the one to begin with first."""
+    return list(dict.fromkeys(filter(None, [default_chat().name, *chat_models(server())])))
 
 
 def chat(name: str) -> Chat:

@@ -12,7 +12,7 @@ from chunking.index import Config
 from pages.parts.jobs import Measured
 from pages.parts.sweep_charts import Standing, of_line
 from pages.parts.sweeps import Panel, value_of
-from pages.parts.words import amount_of, counted, percent, title_of
+from pages.parts.words import amount_of, counted, percent, title_of, value_text
 
 #: The measures of a table that settings can be judged by, and what they are called where questions are compared.
 JUDGED = {"hit_rate": "hit", "lenient_hit_rate": "lenient_hit", "mean_reciprocal_rank": "reciprocal_rank",
@@ -63,17 +63,7 @@ def _name(panel: Panel, config: Config) -> str:
     """A setting by what the chart varies. Example: 'size 200, overlap 50'"""
     if not panel.over:
         return title_of(config)
-    return ", ".join(f"{name} {_written(value_of(config, name))}" for name in panel.over)
-
-
-def _written(value: object) -> str:
-    return (
-        " + ".join(map(str, value))
-        if isinstance(value, tuple)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    return ", ".join(f"{name} {value_text(value_of(config, name))}" for name in panel.over)
 
 
 def difference_said(difference: Difference, config: Config) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
-from chunking.study import Study
 from data.report import ReadError
-from data.studies import trials_of, versions
+from data.studies import trials_of
+from pages.parts.downloads import study_json
 from pages.parts.report import report_html
 from pages.parts.trials import Compared, kept_studies, study_differences
 from pages.parts.words import counted, plain
@@ -19,7 +17,7 @@ def show(compared: Compared) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Study", anchor=False)
-        st.download_button("Download the study (JSON)", lambda: _study(compared), "study.json", "application/json", on_click="ignore",
+        st.download_button("Download the study (JSON)", lambda: study_json(compared.corpus, compared.records), "study.json", "application/json", on_click="ignore",
                            help="The trials chosen above. It holds ids, spans, figures and hashes, no text of documents or questions.")  # fmt: skip
         st.caption("For chunkscope.py compare and check, or to load here again.")
         st.subheader("Report", anchor=False)
@@ -33,13 +31,6 @@ def show(compared: Compared) -> None:
         if uploaded:
             _load(uploaded.name, uploaded.getvalue())
         _loaded(compared)
-
-
-def _study(compared: Compared) -> str:
-    study = Study.of(compared.corpus, versions())
-    for line in compared.lines:
-        study.add(line.record)
-    return json.dumps(study.to_object(), ensure_ascii=False)
 
 
 def _load(name: str, content: bytes) -> None:

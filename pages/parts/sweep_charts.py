@@ -16,7 +16,7 @@ from chunking.table import SHARES, shown
 from pages.parts.charts import MARK
 from pages.parts.jobs import Measured
 from pages.parts.sweeps import Line, Panel, value_of
-from pages.parts.words import amount_of, title_of
+from pages.parts.words import amount_of, title_of, value_text
 
 # Okabe and Ito's colours; dashes and symbols differ too.
 _LOOKS = (("#0072b2", "solid", "circle"), ("#d55e00", "dash", "square"), ("#009e73", "dot", "triangle-up"))
@@ -231,9 +231,7 @@ def _mark(one: Measured) -> str:
 
 def _written(value: Any) -> Any:
     """A value on an axis: numbers as they are, the rest as text."""
-    if isinstance(value, tuple):
-        return " + ".join(map(str, value))
-    return value if isinstance(value, int | float) else str(value)
+    return value if isinstance(value, int | float) else value_text(value)
 
 
 def _full(found: Sequence[Measured], measures: Sequence[str]) -> bool:

@@ -66,6 +66,11 @@ class Compared:
         own = [Line(name, resources.record_of(trial, self.embed), trial) for name, trial in self.trials.items()]
         return [*own, *(Line(name, record, None) for name, record in self.uploaded)]
 
+    @property
+    def records(self) -> list[Record]:
+        """The records of all rows, in their order."""
+        return [line.record for line in self.lines]
+
 
 def pick(corpus: Corpus, config: Config, embedder: CachedEmbedder, embed: Watched) -> Compared | None:
     """The trials to compare with their baseline and measure; None where there are fewer than two, and it is said."""

@@ -16,6 +16,7 @@ REASONS = {
     "outranked_same_document": "outranked, same document",
     "outranked_other_document": "outranked, another document",
 }
+FATES = {"hit": "found", **REASONS}  # what became of a question
 
 
 def percent(share: float) -> str:
@@ -23,9 +24,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things in words. Example: 1, 'chunk' -> '1 chunk'"""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, thing: str, things: str = "") -> str:
+    """A number of things in words; `things` where more of them have no mere s. Example: 1, 'chunk' -> '1 chunk'"""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
 
 
 def bytes_of(number: int) -> str:
@@ -64,13 +65,14 @@ def title_of(config: Config) -> str:
         if isinstance(parameter, Number) and parameter.when:
             said = values[parameter.when[0]] == parameter.when[1]
         if said and parameter.name != "cut_by":
-            parts.append(f"{parameter.label.lower()} {_value(value)}")
+            parts.append(f"{parameter.label.lower()} {value_text(value)}")
     usual = {"scope": "document", "context": "none", "search": "dense", "pooling": "isolated"}
     parts += [f"{name} {getattr(config, name)}" for name, value in usual.items() if getattr(config, name) != value]
     return ", ".join([*parts, config.chat] if config.chat else parts)
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """The value of a setting in words. Example: (100, 200) -> '100 + 200'"""
     if isinstance(value, tuple):
         return " + ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
