@@ -5,10 +5,10 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from cache import ollama_models as models
 from cache.chat import about_tokens
+from cache.chat_model import ChatModel
 from cache.errors import NoAnswer
-from cache.ollama_client import REQUEST_ERRORS, Server, Verdict, explained, judge, refuses_thinking, tried
+from cache.ollama_client import REQUEST_ERRORS, Verdict, explained, judge, tried
 from cache.records import readable
 
 PROMPT = """\
@@ -34,19 +34,8 @@ class Answerer:
     """`answerer(question, texts)`: a chat model's answer to the question from the texts, piece by piece."""
 
     def __init__(self, model: str, host: str | None = None, typed: bool = False) -> None:
-        self._server = Server(host, typed=typed)
-        self._model = models.full_name(model)
-        show = self._server.show_chat(self._model)
-        self.name = f"ollama:{models.short_name(model)}"
-        thinks = "thinking" in (show.get("capabilities") or ())
-        self._think = False if thinks else None
-        self._context = min(models.model_number(show, "context_length") or models.USUAL_TOKENS, models.MOST_TOKENS)
-        self._options = {
-            "num_ctx": self._context,
-            "num_predict": ANSWER_TOKENS + (THINKING_TOKENS if thinks else 0),
-            "temperature": 0,
-            "seed": 0,
-        }
+        self._chat = ChatModel(model, host, typed, ANSWER_TOKENS, THINKING_TOKENS)
+        self.name = self._chat.name
 
     def __call__(self, question: str, texts: Sequence[str]) -> Generator[str]:
         """The pieces of the answer; an EmbedderError where there is none. Leaving off early ends the model's work."""
@@ -54,26 +43,20 @@ class Answerer:
             raise ValueError("an answer needs at least one chunk, got none")
         prompt = prompt_of(question, texts)
         try:
-            first, rest = tried(lambda: self._begun(prompt))
+            first, rest = tried(lambda: self._chat.asked(lambda think: self._begun(prompt, think)))
             yield from spoken(self._pieces(first, rest))
         except REQUEST_ERRORS as error:
             if judge(error) is Verdict.LONG:
                 tokens = about_tokens(prompt)
                 raise NoAnswer(
-                    f"{self.name} reads {self._context:,} tokens and the chunks are about {tokens:,}: send fewer words"
+                    f"{self.name} reads {self._chat.options['num_ctx']:,} tokens and the chunks are about {tokens:,}: send fewer words"
                 ) from error
-            raise explained(error, self._server.host, self._model, question) from error
+            raise explained(error, self._chat.server.host, self._chat.model, question) from error
 
-    def _begun(self, prompt: str) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
+    def _begun(self, prompt: str, think: bool | None) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
         """The first part of the server's answer, and the others; what fails until then can be tried again."""
-        try:
-            parts = self._server.chat_parts(self._model, prompt, self._options, self._think)
-            return next(parts), parts
-        except REQUEST_ERRORS as error:
-            if self._think is None or not refuses_thinking(error):
-                raise
-            self._think = None
-            return self._begun(prompt)
+        parts = self._chat.server.chat_parts(self._chat.model, prompt, self._chat.options, think)
+        return next(parts), parts
 
     def _pieces(self, first: Mapping[str, Any], rest: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         """What each part says; a sentence at the end where the answer was broken off."""

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cache import ollama_models as models
+from cache.chat_model import ChatModel
 from cache.errors import EmbedderError, ModelChanged, NoAnswer
 from cache.ollama_client import (
     REQUEST_ERRORS,
-    Server,
     Verdict,
     explained,
     judge,
-    refuses_thinking,
     tried,
 )
 from cache.records import keyed_by, quote, readable
@@ -33,7 +32,7 @@ from cache.store import Store
 from chunking.types import Document
 
 if TYPE_CHECKING:
-    import ollama
+    pass
 
 Progress = Callable[[int, int], None]  # (answers so far, answers that were missing)
 
@@ -127,23 +126,13 @@ class Chat:
     """
 
     def __init__(self, model: str, store: Store | None, host: str | None = None, typed: bool = False) -> None:
-        self._server = Server(host, typed=typed)
-        self._model = models.full_name(model)
+        self._chat = ChatModel(model, host, typed, ANSWER_TOKENS, THINKING_TOKENS)
+        self._server, self._model, self._options = self._chat.server, self._chat.model, self._chat.options
         self._digest = self._server.digest(self._model)
-        show = self._server.show_chat(self._model)
-        self.name = f"ollama:{models.short_name(model)}"
-        thinks = "thinking" in (show.get("capabilities") or ())
-        self._think = False if thinks else None
-        # The same for every document, because the server loads a model anew for other options.
-        self._options = {
-            "num_ctx": min(models.model_number(show, "context_length") or models.USUAL_TOKENS, models.MOST_TOKENS),
-            "num_predict": ANSWER_TOKENS + (THINKING_TOKENS if thinks else 0),
-            "temperature": 0,
-            "seed": 0,
-        }
+        self.name = self._chat.name
         spare = self._options["num_ctx"] - self._options["num_predict"] - _FRAME_TOKENS
         self._room = max(_LEAST_ROOM, spare * _FEWEST_BYTES_A_TOKEN)
-        settings = (str(_SCHEMA), BEFORE, AFTER, json.dumps(self._options), f"think {self._think}")
+        settings = (str(_SCHEMA), BEFORE, AFTER, json.dumps(self._options), f"think {self._chat.think}")
         self._fingerprint = ("chat", self._digest, *settings)
         self.identity = f"{self.name}, digest {self._digest[:12]}, prompt {keyed_by(settings)('')[:8]}"
         self._about_model = self._model_warnings()
@@ -253,7 +242,9 @@ class Chat:
     def _answer_or_empty(self, prompt: str) -> Answer:
         """The model's answer, asked for a second time where the first is empty."""
         for _ in range(2):
-            response = tried(lambda: self._response(prompt))
+            response = tried(
+                lambda: self._chat.asked(lambda think: self._server.chat(self._model, prompt, self._options, think))
+            )
             cut = response.done_reason == "length"
             text = one_line(response.message.content or "")
             if cut and not text:
@@ -264,16 +255,6 @@ class Chat:
             if text:
                 break
         return Answer(full_sentences(text) if cut else text, cut)
-
-    def _response(self, prompt: str) -> "ollama.ChatResponse":
-        """What the server sends, with the model's thinking off where that can be."""
-        try:
-            return self._server.chat(self._model, prompt, self._options, self._think)
-        except REQUEST_ERRORS as error:
-            if self._think is None or not refuses_thinking(error):
-                raise
-            self._think = None
-            return self._server.chat(self._model, prompt, self._options)
 
     def _explained(self, error: Exception, verdict: Verdict, text: str) -> EmbedderError:
         if verdict is Verdict.CRASH:
