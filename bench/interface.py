@@ -12,14 +12,8 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +21,7 @@ import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from data.bundled import bundled
+from tests.serving import serving
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = (1_400, 10_000)  # words
@@ -58,29 +53,6 @@ RECORD = """([events, selector, attribute]) => {
   new MutationObserver(() => { if (!waiting && input !== null) { waiting = true; painted() } })
     .observe(document.querySelector(selector), attribute ? {attributes: true, attributeFilter: [attribute]} : {subtree: true, childList: true});
 }"""
-
-
-@contextmanager
-def serving(script: str) -> Iterator[str]:
-    """The address of a freshly started app."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.headless", "true", "--server.port", str(port),
-               "--server.fileWatcherType", "none"]  # fmt: skip
-    environment = {**os.environ, "OLLAMA_HOST": "http://127.0.0.1:9"}
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, **quiet) as server:
-        try:
-            for _ in range(150):
-                try:
-                    urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
-                    break
-                except OSError:
-                    time.sleep(0.2)
-            yield f"http://localhost:{port}"
-        finally:
-            server.terminate()
 
 
 def document(words: int) -> str:

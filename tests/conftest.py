@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cache import ollama_client
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
@@ -21,3 +23,11 @@ def own_store(tmp_path_factory: pytest.TempPathFactory):
         del os.environ["CHUNKSCOPE_CACHE"]
     else:
         os.environ["CHUNKSCOPE_CACHE"] = before
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Ollama server is named by the environment, and between two tries of a request there is hardly a wait."""
+    monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.01)
+    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
+        monkeypatch.delenv(name, raising=False)

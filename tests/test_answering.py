@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache import ollama_client
 from cache.answering import ANSWER_TOKENS, Answerer, cited, prompt_of, spoken
 from cache.errors import EmbedderError, NoAnswer, NotAChatModel, ServerAway
 from tests.ollama_double import OllamaDouble, chat_model
@@ -19,10 +18,7 @@ TEXTS = ["The harbour was closed in March.", "Nobody\nwrote about [7] it."]
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
-    monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.01)
-    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def server(alone: None) -> Iterator[OllamaDouble]:
     with OllamaDouble() as double:
         double.reply = lambda _: "It was closed in March [1]."
         yield double

@@ -6,11 +6,9 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +19,7 @@ from chunking.types import Document
 from pages.parts.live import shown_blocks
 from tests.conftest import ROOT
 from tests.ollama_double import OllamaDouble, stand_in
+from tests.serving import serving
 
 playwright = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -29,31 +28,11 @@ SHOTS = ROOT / "tests" / "screenshots"
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 @contextmanager
 def app(store: Path, ollama: str = "http://127.0.0.1:9") -> Iterator[str]:
     """The address of a freshly started app."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", str(port),
-               "--server.fileWatcherType", "none"]  # fmt: skip
-    environment = {**os.environ, "CHUNKSCOPE_CACHE": str(store), "OLLAMA_HOST": ollama}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as server:  # fmt: skip
-        try:
-            for _ in range(150):
-                try:
-                    urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
-                    break
-                except OSError:
-                    time.sleep(0.2)
-            yield f"http://localhost:{port}"
-        finally:
-            server.terminate()
+    with serving("app.py", CHUNKSCOPE_CACHE=str(store), OLLAMA_HOST=ollama) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

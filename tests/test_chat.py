@@ -67,10 +67,7 @@ def shown_part(prompt: str) -> str:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
-    monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.01)
-    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def server(alone: None) -> Iterator[OllamaDouble]:
     with OllamaDouble() as double:
         double.reply = lambda prompt: f"About: {passage(prompt)}"
         yield double

@@ -47,10 +47,7 @@ def minilm() -> MiniLM:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
-    monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.01)
-    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def server(alone: None) -> Iterator[OllamaDouble]:
     with OllamaDouble() as double:
         yield double
 

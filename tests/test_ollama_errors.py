@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cache import ollama_client, ollama_embedder
+from cache import ollama_embedder
 from cache.embedder import CachedEmbedder
 from cache.errors import (
     BadVectors,
@@ -94,10 +94,7 @@ CASES = [(fault, version) for fault in EXPECTED for version in GENERATIONS]
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaDouble]:
-    monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.001)
-    for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def server(alone: None) -> Iterator[OllamaDouble]:
     with OllamaDouble(vectors=stand_in) as double:
         yield double
 
