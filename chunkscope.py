@@ -90,58 +90,79 @@ def _parser() -> argparse.ArgumentParser:
     comparing.add_argument("--json", action="store_true", help="print one JSON object")
     comparing.set_defaults(command=_compare)
     for command in (evaluating, checking):
-        command.add_argument("--chunks", type=Path, metavar="FILE",
-                             help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
-        amount = command.add_mutually_exclusive_group()
-        amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
-        amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
+        _add_amount(command)
     for command in (checking, comparing):
-        command.add_argument(
-            "--baseline", metavar="ID", help="the id of the trial to compare with (default: the first)"
-        )
-        command.add_argument("--measure", choices=COMPARED, default="hit", help="what is compared (default hit)")
+        _add_baseline(command)
     sweeping = commands.add_parser("sweep", help="measure many configurations on a question set")
-    sweeping.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES",
-                          help=f"low:high:step or a,b,c; a setting, strategy, or one of {', '.join(AXES)}; may be given more than once")  # fmt: skip
-    sweeping.add_argument("--measure", action="append", metavar="NAME",
-                          help=f"a column of the table (default hit_rate); may be given more than once; one of {', '.join(MEASURES)}")  # fmt: skip
-    sweeping.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
-    sweeping.add_argument("--budget", type=int, default=800, metavar="WORDS",
-                          help="each setting is measured a second time where as many spans are sent as this many words hold (default 800)")  # fmt: skip
-    sweeping.add_argument("--summaries", nargs="?", const=",".join(NAMES), metavar="HEADINGS",
-                          help=f"measure with and without the sections that have these headings (default {', '.join(NAMES)})")  # fmt: skip
-    sweeping.add_argument("--csv", type=Path, metavar="FILE", help="write every figure and interval of each trial")
-    sweeping.add_argument("--study", type=Path, metavar="FILE",
-                          help="keep the trials in this file; those it has already are not measured again")  # fmt: skip
     sweeping.set_defaults(command=_sweep)
+    _add_sweep(sweeping)
     for command in (evaluating, checking, sweeping):
-        command.add_argument(
-            "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
-        )
-        command.add_argument("--questions", type=Path, metavar="FILE", help="a CSV, JSONL or JSON file of questions")
-        command.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
-        command.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
-        command.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
+        _add_measuring(command)
     storing = commands.add_parser("cache", help="show what the store of finished vectors holds")
     storing.add_argument("--remove-uninstalled", action="store_true",
                          help="remove what models made that the Ollama server does not have")  # fmt: skip
     storing.set_defaults(command=_cache)
     for command in (cutting, evaluating, checking, sweeping):
-        command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
-        command.add_argument(
-            "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy"
-        )
-        command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
-        command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
-        command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
-        for kind in ("query", "document"):
-            command.add_argument(f"--{kind}-prefix", metavar="TEXT",
-                                 help=f"put before each {kind} in place of the model's own prefix; \"\" for none")  # fmt: skip
-        command.add_argument("--chat", default="", metavar="ollama:MODEL",
-                             help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
-        command.add_argument("--json", action="store_true", help="print one JSON object")
+        _add_cutting(command)
     checking.set_defaults(**dict.fromkeys(("k", *_LIKE_BASELINE)))
     return parser
+
+
+def _add_amount(command: argparse.ArgumentParser) -> None:
+    """What is measured, and how much is sent."""
+    command.add_argument("--chunks", type=Path, metavar="FILE",
+                         help="measure the chunks of this JSON file, made by any tool, in place of a strategy")  # fmt: skip
+    amount = command.add_mutually_exclusive_group()
+    amount.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
+    amount.add_argument("--budget", type=int, metavar="WORDS", help="send as many spans as this many words hold")
+
+
+def _add_baseline(command: argparse.ArgumentParser) -> None:
+    """What is compared with what."""
+    command.add_argument("--baseline", metavar="ID", help="the id of the trial to compare with (default: the first)")
+    command.add_argument("--measure", choices=COMPARED, default="hit", help="what is compared (default hit)")
+
+
+def _add_sweep(command: argparse.ArgumentParser) -> None:
+    """What is varied, and what is kept of it."""
+    command.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES",
+                          help=f"low:high:step or a,b,c; a setting, strategy, or one of {', '.join(AXES)}; may be given more than once")  # fmt: skip
+    command.add_argument("--measure", action="append", metavar="NAME",
+                          help=f"a column of the table (default hit_rate); may be given more than once; one of {', '.join(MEASURES)}")  # fmt: skip
+    command.add_argument("--k", type=int, default=5, help="returned spans to send, 1 to 20 (default 5)")
+    command.add_argument("--budget", type=int, default=800, metavar="WORDS",
+                          help="each setting is measured a second time where as many spans are sent as this many words hold (default 800)")  # fmt: skip
+    command.add_argument("--summaries", nargs="?", const=",".join(NAMES), metavar="HEADINGS",
+                          help=f"measure with and without the sections that have these headings (default {', '.join(NAMES)})")  # fmt: skip
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write every figure and interval of each trial")
+    command.add_argument("--study", type=Path, metavar="FILE",
+                          help="keep the trials in this file; those it has already are not measured again")  # fmt: skip
+
+
+def _add_measuring(command: argparse.ArgumentParser) -> None:
+    """On what is measured, and how chunks are searched."""
+    command.add_argument(
+        "--documents", type=Path, metavar="DIR", help="a folder of documents (default: the bundled posts)"
+    )
+    command.add_argument("--questions", type=Path, metavar="FILE", help="a CSV, JSONL or JSON file of questions")
+    command.add_argument("--search", default="dense", help=f"one of {', '.join(SEARCHES)}")
+    command.add_argument("--pooling", default="isolated", help=f"one of {', '.join(POOLINGS)}")
+    command.add_argument("--repeats", default="skip", help=f"a span already sent: one of {', '.join(REPEATS)}")
+
+
+def _add_cutting(command: argparse.ArgumentParser) -> None:
+    """How documents are cut and embedded."""
+    command.add_argument("--strategy", metavar="NAME", help=", ".join(STRATEGIES))
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the strategy")
+    command.add_argument("--scope", default="document", help=f"one of {', '.join(SCOPES)}")
+    command.add_argument("--context", default="none", help=f"one of {', '.join(CONTEXTS)}")
+    command.add_argument("--embedder", default="minilm", metavar="NAME", help="minilm or ollama:MODEL")
+    for kind in ("query", "document"):
+        command.add_argument(f"--{kind}-prefix", metavar="TEXT",
+                             help=f"put before each {kind} in place of the model's own prefix; \"\" for none")  # fmt: skip
+    command.add_argument("--chat", default="", metavar="ollama:MODEL",
+                         help="the chat model of context contextual (default: one that the server has)")  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _settings_help() -> str:
