@@ -111,9 +111,13 @@ def compare(trial: Trial, baseline: Trial, measure: Measure = MEASURES["hit"]) -
 
 def compare_all(trials: Sequence[Trial], baseline: Trial, measure: Measure = MEASURES["hit"]) -> tuple[Difference, ...]:
     """The difference of each trial from one baseline, p-values corrected for all of them (Holm)."""
-    found = [compare(trial, baseline, measure) for trial in trials]
-    corrected = holm([one.p for one in found])
-    return tuple(replace(one, corrected_p=p) for one, p in zip(found, corrected, strict=True))
+    return corrected([compare(trial, baseline, measure) for trial in trials])
+
+
+def corrected(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """The differences with p-values corrected for all of them (Holm)."""
+    p_values = holm([one.p for one in found])
+    return tuple(replace(one, corrected_p=p) for one, p in zip(found, p_values, strict=True))
 
 
 def values(trial: Trial, measure: Measure) -> Floats:
@@ -217,9 +221,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values corrected for all of them (Holm 1979). Example: 0.01, 0.04, 0.03 -> 0.03, 0.06, 0.06"""
     p = np.asarray(p_values, float)
     order = np.argsort(p)
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
-    return corrected.tolist()
+    larger = np.empty(len(p))
+    larger[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return larger.tolist()
 
 
 def questions_needed(gain: Floats, documents: Sequence[str]) -> int | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from chunking.best import Verdict, judged
-from chunking.comparing import MEASURES, Difference, difference, holm
+from chunking.comparing import MEASURES, Difference, corrected, difference
 from chunking.gate import Gate, decide
 from chunking.intervals import Floats
 from chunking.study import Record
@@ -40,9 +39,9 @@ def compare_records(trials: Sequence[Record], baseline: Record, measure: str = "
     ids = shared_questions([baseline, *trials])
     documents = _documents(baseline, ids)
     theirs = _values(baseline, measure, ids)
-    found = [difference(_values(one, measure, ids), theirs, documents, ids, MEASURES[measure]) for one in trials]
-    corrected = holm([one.p for one in found])
-    return tuple(replace(one, corrected_p=p) for one, p in zip(found, corrected, strict=True))
+    return corrected(
+        [difference(_values(one, measure, ids), theirs, documents, ids, MEASURES[measure]) for one in trials]
+    )
 
 
 def judge_records(records: Sequence[Record], measure: str = "hit") -> Verdict:
