@@ -148,7 +148,7 @@ def _pin(config: Config, pinned: Trial | None, why: str) -> None:
 
 
 def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The chart of what this session has measured; gives its spot and one for progress below it."""
+    """The surroundings of the chart; gives its spot and one for progress below it."""
     with spot:
         chart_spot, progress = st.empty(), st.empty()
         st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. A line is "
@@ -157,26 +157,26 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tu
         with st.popover("Save", help="The chart as a picture, its points as a table."):
             downloads.picture_format()
             downloads.measured(list(resources.trials(corpus, embedder).values()), embedder, "chunkscope-hit-rate")
-    with chart_spot:
-        cursor.chart(resources.trials(corpus, embedder))
     return chart_spot, progress
 
 
 def _basics(
     chart_spot: DeltaGenerator, progress: DeltaGenerator, corpus: Corpus, config: Config, embedder: CachedEmbedder
 ) -> None:
-    """Measures, point by point, the basic strategies that this session has not measured yet."""
+    """Draws the chart of what this session has measured, with the basic strategies, point by point where they are new."""
     embed = watched(embedder, progress, ("chart", embedder.identity, id(corpus)))
     trials = resources.trials(corpus, embedder)
     missing = [one for one in basic_configs(corpus, embed, config.k, config.budget) if one not in trials]
     drawn = time.monotonic()
     for one in missing:
-        resources.measured(corpus, one, embed)
         # Where vectors are cached all points come at once; where they are not, one by one.
-        if one is missing[-1] or time.monotonic() - drawn > _PATIENCE:
+        if time.monotonic() - drawn > _PATIENCE:
             with chart_spot:
                 cursor.chart(trials, fresh=True)
             drawn = time.monotonic()
+        resources.measured(corpus, one, embed)
+    with chart_spot:
+        cursor.chart(trials, fresh=bool(missing))
 
 
 frame.run("Explore", explore)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cache import ollama_client
+from pages.parts.live import cursor
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -27,7 +28,9 @@ def own_store(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Ollama server is named by the environment, and between two tries of a request there is hardly a wait."""
+    """No Ollama server is named by the environment, and between two tries of a request there is hardly a wait;
+    nor is any for a browser to draw."""
     monkeypatch.setattr(ollama_client, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(cursor, "HEAD_START", 0)
     for name in ("OLLAMA_HOST", "OLLAMA_API_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -82,7 +82,7 @@ def figures(app: AppTest) -> dict[str, str]:
 
 def sent(app: AppTest, part: str) -> dict:
     """What a part of the document's view was given: `view`, `document`, `measured`, `table size` and so on."""
-    given = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    given = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
     return next(data for data in given if data.get("name", "view") == part)
 
 

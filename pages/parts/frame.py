@@ -16,6 +16,9 @@ from pages.parts.highlight import STYLE
 from pages.parts.menu import menu
 from pages.parts.words import plain
 
+# As a component, so that the browser has loaded what components need before it comes to the one with the text.
+_style = st.components.v2.component("chunkscope_style", css=STYLE, isolate_styles=False)
+
 Page = Callable[[Corpus, Config, CachedEmbedder | None], None]
 
 
@@ -23,7 +26,7 @@ def run(title: str, page: Page) -> None:
     """One run of a page: the settings are read from the sidebar and handed to it, where there are documents."""
     st.set_page_config(page_title=f"{title} · Chunkscope", page_icon="✂️", layout="wide")
     address.load()
-    st.html(f"<style>{STYLE}</style>")
+    _style(key="cs_style")
     menu()
     try:
         with st.sidebar:

@@ -149,7 +149,7 @@ def _table(corpus: Corpus, document: Document, slider: Slider, embed: Embed | No
             str(stop.value): _packed(stop.cut, stop.figures, document) for stop in (cut if ours else _in_time(cut))
         }
         # One stop too few: the slider then moves no cuts until it is released.
-        kept[base] = {"base": base, "stops": found if len(found) == len(slider.configs) else {}}
+        kept[base] = {"base": base, "order": list(found), "stops": found if len(found) == len(slider.configs) else {}}
         while len(kept) > _MOST_TABLES:
             kept.pop(next(iter(kept)))
     return kept[base]

@@ -6,6 +6,7 @@ the ring around the present setting and the points measured since, is laid over 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,11 @@ from pages.parts import controls
 from pages.parts.charts import MARK, Point, colour_of, fits, hit_rate_chart, point_of
 from pages.parts.downloads import chart_config
 from pages.parts.live import script
+
+#: Seconds in which a browser draws the text of a new session before it gets the first chart: it takes about as long to
+#: start the chart's library, and draws nothing meanwhile.
+HEAD_START = 1.0
+_STARTED = "chart_library"
 
 _cursor = st.components.v2.component("chunkscope_cursor", js=script("cursor.js"))
 
@@ -40,6 +46,9 @@ def chart(trials: Mapping[Config, Trial], fresh: bool = False) -> None:
     points = list(kept.points.values())
     if fresh or not fits(kept.shown, points):
         kept.shown, kept.figure = points, hit_rate_chart(points)
+    if not st.session_state.setdefault(_STARTED, False):
+        time.sleep(HEAD_START)
+        st.session_state[_STARTED] = True
     st.plotly_chart(kept.figure, theme="streamlit", config=chart_config("chunkscope-hit-rate"))
 
 
@@ -49,7 +58,7 @@ def cursor(trials: Mapping[Config, Trial], present: Trial, sliders: Sequence[Sli
     shown = set(kept.shown)
     data = {
         "present": _packed(kept.points[present.config]),
-        "more": [_packed(point) for point in kept.points.values() if point not in shown],
+        "more": [_packed(point) for point in kept.points.values() if shown and point not in shown],
         "at": {slider.name: _now(slider, present.config) for slider in sliders},
         "stops": {slider.name: _measured(slider, kept.points) for slider in sliders},
     }
