@@ -246,8 +246,15 @@ def test_while_a_slider_is_dragged_cuts_and_figures_follow_and_nothing_is_sent(b
     figures = settled(page)
     before, line = bars(page), page.locator(".cs-line").inner_text()
     sent = len(frames)
+    # What cuts are shown when a move of the pointer has been heard by all, and what Streamlit then still writes.
+    page.evaluate("""() => { window.heard = []; addEventListener("pointermove", () => heard.push(
+        [document.querySelector(".cs-line").textContent, document.querySelector(".st-key-w_size input").getAttribute("aria-valuetext")])) }""")
     drag(page, "size", "75")
     page.wait_for_timeout(200)
+    stops = page.evaluate("() => window.chunkscope['table size'].stops")
+    heard = page.evaluate("() => heard")
+    assert any(shown != stops[written]["figures"] for shown, written in heard), "cuts are ahead of what Streamlit writes"
+    assert all(shown in {stop["figures"] for stop in stops.values()} for shown, _ in heard)
     dragged, moved = bars(page), page.locator(".cs-line").inner_text()
     assert len(dragged) > len(before)
     assert moved != line
@@ -535,6 +542,27 @@ def test_a_question_is_asked_and_its_settings_travel_to_explore_and_back(browser
     page.wait_for_function("() => location.pathname.includes('ask')")
     at_rest(page)
     assert "Fixed window, size 200" in rows.first.inner_text()
+    page.close()
+
+
+@pytest.mark.long
+def test_reload_and_back_lose_nothing_that_was_set(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/?strategy=fixed&size=200&k=3&search=keyword&post=write-ahead-logs.md&question=backpressure-1")
+    first = settled(page)
+    thumb(page, "size").focus()
+    thumb(page, "size").press("ArrowLeft")
+    page.wait_for_function("() => location.search.includes('size=175')", timeout=30_000)
+    second, cut = settled(page), bars(page)
+    assert second != first
+    page.reload()
+    assert settled(page) == second
+    assert bars(page) == cut
+    assert {"k=3", "search=keyword", "post=write-ahead-logs.md"} <= set(page.url.partition("?")[2].split("&"))
+    page.go_back()
+    page.wait_for_function("() => location.search.includes('size=200')", timeout=30_000)
+    page.wait_for_function("() => document.querySelector('.st-key-w_size input').getAttribute('aria-valuetext') === '200'")
+    assert settled(page) == first
     page.close()
 
 
