@@ -149,6 +149,7 @@ def _pin(config: Config, pinned: Trial | None, why: str) -> None:
 
 def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tuple[DeltaGenerator, DeltaGenerator]:
     """The surroundings of the chart; gives its spot and one for progress below it."""
+    trials = resources.trials(corpus, embedder)
     with spot:
         chart_spot, progress = st.empty(), st.empty()
         st.caption("The diamond is the present setting with its interval. A click on a point goes to its setting. A line is "
@@ -156,7 +157,9 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tu
                    f"{MARK} marks a setting with chunks longer than the model reads.")  # fmt: skip
         with st.popover("Save", help="The chart as a picture, its points as a table."):
             downloads.picture_format()
-            downloads.measured(list(resources.trials(corpus, embedder).values()), embedder, "chunkscope-hit-rate")
+            st.button("Draw the chart anew", on_click=cursor.renew, args=(trials,),
+                      help="Points measured since it was drawn lie over it and would be missing from a picture. The diamond is in no picture.")  # fmt: skip
+            downloads.measured(list(trials.values()), embedder, "chunkscope-hit-rate")
     return chart_spot, progress
 
 
@@ -172,11 +175,14 @@ def _basics(
         # Where vectors are cached all points come at once; where they are not, one by one.
         if time.monotonic() - drawn > _PATIENCE:
             with chart_spot:
-                cursor.chart(trials, fresh=True)
+                cursor.renew(trials)
+                cursor.chart(trials)
             drawn = time.monotonic()
         resources.measured(corpus, one, embed)
     with chart_spot:
-        cursor.chart(trials, fresh=bool(missing))
+        if missing:
+            cursor.renew(trials)
+        cursor.chart(trials)
 
 
 frame.run("Explore", explore)

@@ -253,7 +253,9 @@ def test_while_a_slider_is_dragged_cuts_and_figures_follow_and_nothing_is_sent(b
     page.wait_for_timeout(200)
     stops = page.evaluate("() => window.chunkscope['table size'].stops")
     heard = page.evaluate("() => heard")
-    assert any(shown != stops[written]["figures"] for shown, written in heard), "cuts are ahead of what Streamlit writes"
+    assert any(shown != stops[written]["figures"] for shown, written in heard), (
+        "cuts are ahead of what Streamlit writes"
+    )
     assert all(shown in {stop["figures"] for stop in stops.values()} for shown, _ in heard)
     dragged, moved = bars(page), page.locator(".cs-line").inner_text()
     assert len(dragged) > len(before)
@@ -561,7 +563,9 @@ def test_reload_and_back_lose_nothing_that_was_set(browser, address: str) -> Non
     assert {"k=3", "search=keyword", "post=write-ahead-logs.md"} <= set(page.url.partition("?")[2].split("&"))
     page.go_back()
     page.wait_for_function("() => location.search.includes('size=200')", timeout=30_000)
-    page.wait_for_function("() => document.querySelector('.st-key-w_size input').getAttribute('aria-valuetext') === '200'")
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-w_size input').getAttribute('aria-valuetext') === '200'"
+    )
     assert settled(page) == first
     page.close()
 

@@ -63,5 +63,6 @@ STYLE = """
 .cs-cut-a { border-left: 3px solid #0072b2; }
 .cs-cut-b { border-left: 3px dashed #d55e00; }
 .cs-cut-ab { border-left: 4px double currentColor; }
-.cs-misses { display: flex; height: 0.7rem; border-radius: 2px; overflow: hidden; background: rgba(120, 120, 130, 0.2); }
+.cs-misses { display: flex; height: 0.7rem; border-radius: 2px; overflow: hidden; background: rgba(120, 120, 130, 0.2);
+  forced-color-adjust: none; }
 """

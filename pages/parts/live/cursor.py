@@ -40,12 +40,18 @@ class _Chart:
     figure: go.Figure = field(default_factory=go.Figure)
 
 
-def chart(trials: Mapping[Config, Trial], fresh: bool = False) -> None:
-    """Draws the measured settings: as before, unless `fresh` or a new one has no place on the chart of before."""
+def renew(trials: Mapping[Config, Trial]) -> None:
+    """Takes every measured setting into the chart that is drawn next."""
     kept = _kept(trials)
-    points = list(kept.points.values())
-    if fresh or not fits(kept.shown, points):
-        kept.shown, kept.figure = points, hit_rate_chart(points)
+    kept.shown = list(kept.points.values())
+    kept.figure = hit_rate_chart(kept.shown)
+
+
+def chart(trials: Mapping[Config, Trial]) -> None:
+    """Draws the measured settings: as before, unless a new one has no place on the chart of before."""
+    kept = _kept(trials)
+    if not fits(kept.shown, list(kept.points.values())):
+        renew(trials)
     if not st.session_state.setdefault(_STARTED, False):
         time.sleep(HEAD_START)
         st.session_state[_STARTED] = True
