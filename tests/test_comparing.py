@@ -208,8 +208,9 @@ class TestQuestionsNeeded:
         together = [f"d{number // 4}" for number in range(48)]
         effect = design_effect(gain, np.repeat(np.arange(12), 4), True)
         assert effect == pytest.approx(4 * (12 / 11) * (47 / 48))
+        step = 2 / (8 / 48)
         assert questions_needed(gain, together) == pytest.approx(
-            effect * questions_needed(gain, spread(48, 4)), rel=0.01
+            effect * questions_needed(gain, spread(48, 4)) + step, rel=0.01
         )
 
     def test_the_design_effect_is_never_below_1(self) -> None:
@@ -224,6 +225,21 @@ class TestQuestionsNeeded:
             gain = random.choice([1, -1, 0], needed, p=[0.25, 0.1, 0.65])
             told.append(mcnemar_p(int((gain > 0).sum()), int((gain < 0).sum())) <= 0.05)
         assert 0.76 <= np.mean(told) <= 0.84
+
+    @pytest.mark.parametrize(("won", "lost"), [(0.25, 0.1), (0.1, 0.02)])
+    def test_and_so_do_they_where_documents_are_flipped(self, won: float, lost: float) -> None:
+        random = np.random.default_rng(7)
+        shares = [won, lost, 1 - won - lost]
+        seen = np.repeat([1.0, -1.0, 0.0], [round(400 * share) for share in shares])
+        random.shuffle(seen)
+        seen = seen[np.argsort(np.arange(400) % 100, kind="stable")]
+        needed = questions_needed(seen, [f"d{number // 4}" for number in range(400)])
+        assert needed is not None
+        told = []
+        for _ in range(600):
+            gain = random.choice([1.0, -1.0, 0.0], 4 * -(-needed // 4), p=shares)
+            told.append(flip_p(gain.reshape(-1, 4).sum(1)) <= 0.05)
+        assert 0.78 <= np.mean(told) <= 0.9
 
     def test_what_is_there_already_is_not_asked_for_again(self) -> None:
         found = of_hits("1" * 40, "0" * 30 + "1" * 10)
