@@ -23,7 +23,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "budget": ("Equal k, equal words", lambda compared, _: versus.budgets(compared)),
     "kinds": ("Kinds of question", lambda compared, _: versus.kinds(compared)),
     "cuts": ("Two cuts on one text", lambda compared, _: overlay.show(compared)),
-    "report": ("Study and report", lambda compared, _: studies.show(compared)),
+    "report": ("Study and report", studies.show),
 }
 
 

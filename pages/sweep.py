@@ -8,7 +8,9 @@ from typing import Any
 import streamlit as st
 
 from cache.embedder import CachedEmbedder
-from chunking.comparing import compare
+from chunking.best import Verdict, verdict
+from chunking.comparing import MEASURES, compare
+from chunking.experiment import Trial
 from chunking.index import Config
 from chunking.registry import STRATEGIES
 from chunking.summaries import NAMES, Arms, arms, summary_spans
@@ -27,9 +29,12 @@ _JOB = "sweep_job"
 _AT_ONCE = 1.0  # seconds that the page waits before it draws a sweep that is still running
 _LOOK_EVERY = 0.5  # seconds between two looks at it
 _CHARTS = "cs_sweep"
+_VERDICTS = "verdicts"
+_MOST_VERDICTS = 8  # kept by a session: they hold their trials
 #: The columns of the table that are read first.
 _FIRST = ("setting", "sent", "hit_rate", "hit_rate_low", "hit_rate_high", "whole_share", "read_share", "coverage", "precision",
           "words_sent", "chunks", "words_per_chunk", "repeated_words", "truncated_chunks")  # fmt: skip
+_PERCENT = {name + end for name in SHARES for end in ("", "_low", "_high")}
 _PRESETS = {"size": sweeps.size_sweep, "overlap": sweeps.overlap_sweep, "threshold": sweeps.threshold_sweep,
             "dial": sweeps.dial_sweep, "map": sweeps.map_sweep, "amount": sweeps.amount_sweep,
             "summaries": sweeps.summaries_sweep, "strategies": sweeps.strategies_sweep}  # fmt: skip
@@ -206,7 +211,7 @@ def _charts(found: Sequence[Measured], sweep: Sweep, judge: bool) -> list[str]:
             shown = [one for line in panel.lines for one in sweep_charts.of_line(line, found)]
             if not shown:
                 continue
-            results = standing.judged(panel, found, sweep.measure) if judge else []
+            results = standing.judged(panel, found, sweep.measure, _verdict) if judge else []
             said += [sentence for _, _, sentence in results]
             figure = sweep_charts.figure_of(panel, found, settings, results[0][1] if results else None)
             with column:
@@ -214,6 +219,17 @@ def _charts(found: Sequence[Measured], sweep: Sweep, judge: bool) -> list[str]:
                 st.plotly_chart(figure, key=f"{_CHARTS}_{place}", config=downloads.chart_config(f"chunkscope-sweep-{place + 1}"),
                                 alt=f"Chart: {panel.title or panel.lines[0].measure}. Every figure is in the table below.")  # fmt: skip
     return said
+
+
+def _verdict(trials: tuple[Trial, ...], measure: str) -> Verdict:
+    """The verdict, which takes a moment, from the session's last ones where these very trials were judged before."""
+    kept: dict[Any, Verdict] = st.session_state.setdefault(_VERDICTS, {})
+    key = (trials, measure)
+    if key not in kept:
+        kept[key] = verdict(trials, MEASURES[measure])
+        while len(kept) > _MOST_VERDICTS:
+            kept.pop(next(iter(kept)))
+    return kept[key]
 
 
 def _finished(
@@ -225,7 +241,8 @@ def _finished(
     _difference(config, found)
     _notes(sweep, found)
     records = [one.record for one in found]
-    st.dataframe(_rows(found), hide_index=True, height=300, column_config=_columns())
+    rows = _rows(found)
+    st.dataframe(rows, hide_index=True, height=300, column_config=_columns(rows))
     first, second, third, _ = st.columns([1, 1, 1, 3], vertical_alignment="bottom")
     with first:
         downloads.figures(records, "chunkscope-sweep")
@@ -274,13 +291,36 @@ def _rows(found: Sequence[Measured]) -> list[dict[str, Any]]:
         {"setting": title_of(one.trial.config), "sent": amount_of(one.trial.config), **row_of(one.record)}
         for one in found
     ]
-    return [{**{name: row[name] for name in _FIRST}, **row} for row in rows]
+    return [{name: _shown(name, row[name]) for name in dict.fromkeys([*_FIRST, *row])} for row in rows]
 
 
-def _columns() -> dict[str, Any]:
-    """Shares in percent."""
-    shares = [name + end for name in SHARES for end in ("", "_low", "_high")]
-    return {name: st.column_config.NumberColumn(format="percent") for name in shares}
+def _shown(name: str, value: Any) -> Any:
+    """A share in percent, anything else as it is."""
+    return 100 * value if name in _PERCENT and value is not None else value
+
+
+def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Every column's name in words, and how its figures are written."""
+    found: dict[str, Any] = {}
+    for name, value in rows[0].items():
+        label = _label(name)
+        if name in _PERCENT:
+            found[name] = st.column_config.NumberColumn(label, format="%.1f%%")
+        elif isinstance(value, float):
+            found[name] = st.column_config.NumberColumn(label, format="%.2f")
+        else:
+            found[name] = st.column_config.Column(label)
+    return found
+
+
+def _label(name: str) -> str:
+    """A column's name in words. Example: coverage_low -> Coverage, low end"""
+    if name in sweep_charts.WORDS:
+        return sweep_charts.WORDS[name].partition(" (")[0]
+    stem, _, end = name.rpartition("_")
+    if end in ("low", "high") and stem:
+        return f"{_label(stem)}, {end} end"
+    return name.replace("_", " ").capitalize()
 
 
 frame.run("Sweep", show)

@@ -685,6 +685,31 @@ def test_trials_are_compared_and_the_report_stands_alone(browser, address: str, 
 
 
 @pytest.mark.long
+def test_a_line_goes_with_the_threshold_across_the_curve_of_likeness(browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 1600})
+    page.goto(f"{address}/compare?section=cuts&strategy=semantic&trials=")
+    at_rest(page)
+    inside = page.locator(".st-key-cs_likeness_a")
+    inside.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=60_000)
+    knob = inside.locator('[data-testid="stSliderThumbValue"]').locator("..").bounding_box()
+    y = knob["y"] + knob["height"] - 4
+    page.mouse.move(knob["x"] + knob["width"] / 2, y)
+    page.mouse.down()
+    page.mouse.move(knob["x"] + knob["width"] / 2 + 60, y, steps=6)
+    page.wait_for_timeout(300)
+    said, shown = (
+        page.locator(".cs-level").text_content(),
+        inside.locator('input[type="range"]').get_attribute("aria-valuetext"),
+    )
+    assert said.startswith(f"{shown}: ")
+    below = int(re.search(r": (\d+) of", said).group(1))
+    page.mouse.up()
+    inside.get_by_text(f"a chunk ends ({below})").wait_for(timeout=30_000)
+    assert page.locator(".cs-level").count() == 0, "the chart drawn anew has the line"
+    page.close()
+
+
+@pytest.mark.long
 def test_a_dropped_connection_and_a_second_tab_lose_nothing(browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.add_init_script("""

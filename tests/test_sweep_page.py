@@ -121,6 +121,7 @@ def test_every_kind_shows_what_the_core_measures(kind: str, strategy: str, panel
     assert {config.strategy for config in done.configs} == {strategy}
     assert len(charts(app)) == panels
     assert len(app.dataframe[0].value) == done.total
+    assert app.dataframe[0].value.hit_rate.tolist() == [100 * one.record["hit_rate"] for one in done.found]
     one = done.done[len(done.done) // 2]
     assert run(one.arm.corpus, one.trial.config, EMBED).hit_rate == one.record["hit_rate"]
 

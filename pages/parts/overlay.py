@@ -15,6 +15,7 @@ from chunking.types import Document
 from pages.parts import comparisons
 from pages.parts.controls import packed, pick_document, take
 from pages.parts.highlight import overlaid_html
+from pages.parts.live.level import level
 from pages.parts.tables import table
 from pages.parts.trials import Compared, name_of, pick_other
 from pages.parts.words import FATES, counted, plain
@@ -31,9 +32,10 @@ def show(compared: Compared) -> None:
         _text(compared, other, document)
     with right:
         _questions(compared, other, document)
-        for trial in (compared.baseline, other):
+        for side, trial in (("a", compared.baseline), ("b", other)):
             if trial.config.strategy == "semantic":
-                _likeness(compared, trial, document)
+                with st.container(key=f"cs_likeness_{side}"):
+                    _likeness(compared, trial, document, f"cs_likeness_{side}")
     st.subheader("Where passages are cut", anchor=False)
     _forensics(compared, other, document)
 
@@ -85,8 +87,8 @@ def _forensics(compared: Compared, other: Trial, document: Document) -> None:
         st.caption("Neither setting cuts a passage of this document's questions.")
 
 
-def _likeness(compared: Compared, trial: Trial, document: Document) -> None:
-    """The curve of neighbouring sentences' similarity, with a threshold to move across it."""
+def _likeness(compared: Compared, trial: Trial, document: Document, inside: str) -> None:
+    """The curve of neighbouring sentences' similarity, with a threshold to drag across it, in the container of that key."""
     config = trial.config
     values = config.values
     found = likeness(compared.corpus, document, compared.embed, config.scope, values["buffer"])
@@ -100,6 +102,7 @@ def _likeness(compared: Compared, trial: Trial, document: Document) -> None:
     st.plotly_chart(
         comparisons.likeness_chart(found, threshold), key=f"likeness {packed(config)}", config={"displaylogo": False}
     )
+    level(inside, threshold, found.cosines.tolist())
     settings = {**values, "cut_by": "threshold", "threshold": threshold}
     tried = replace(config, settings=tuple(sorted(settings.items())))
     if tried != config:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
-from chunking.best import Verdict, verdict
-from chunking.comparing import MEASURES, Difference
+from chunking.best import Verdict
+from chunking.comparing import Difference
 from chunking.experiment import Trial
 from chunking.index import Config
 from pages.parts.jobs import Measured
@@ -20,19 +19,17 @@ JUDGED = {"hit_rate": "hit", "lenient_hit_rate": "lenient_hit", "mean_reciprocal
 _NAMED = 6  # settings that are named before the rest are counted
 
 
-@lru_cache(maxsize=32)
-def _verdict(trials: tuple[Trial, ...], measure: str) -> Verdict:
-    """The verdict, which takes a moment; trials are told apart as objects."""
-    return verdict(trials, MEASURES[JUDGED[measure]])
+#: Gives the verdict on trials by a measure's name among those that questions are compared by.
+Judge = Callable[[tuple[Trial, ...], str], Verdict]
 
 
-def judged(panel: Panel, found: Sequence[Measured], measure: str) -> list[tuple[str, Standing, str]]:
+def judged(panel: Panel, found: Sequence[Measured], measure: str, judge: Judge) -> list[tuple[str, Standing, str]]:
     """For each line of a panel that shows the measure: its name, which settings are level, and that in a sentence."""
     said = []
     for line in panel.lines:
         trials = tuple(one.trial for one in of_line(line, found))
         if line.measure == measure and measure in JUDGED and len(trials) > 1:
-            result = _verdict(trials, measure)
+            result = judge(trials, JUDGED[measure])
             level = {trials[place].config for place in (result.winner, *result.level)}
             standing = Standing(trials[result.winner].config, frozenset(level))
             said.append((line.arm, standing, _sentence(panel, trials, result, line.arm)))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from cache.embedder import CachedEmbedder
 from data.report import ReadError
 from data.studies import trials_of
+from pages.parts import code
 from pages.parts.downloads import study_json
 from pages.parts.report import report_html
 from pages.parts.trials import Compared, kept_studies, study_differences
 from pages.parts.words import counted, plain
 
 
-def show(compared: Compared) -> None:
-    """Downloads, and the upload."""
+def show(compared: Compared, embedder: CachedEmbedder) -> None:
+    """Downloads, the upload, and the baseline as code."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Study", anchor=False)
@@ -31,6 +33,7 @@ def show(compared: Compared) -> None:
         if uploaded:
             _load(uploaded.name, uploaded.getvalue())
         _loaded(compared)
+    code.panel(compared.baseline.config, embedder.name)
 
 
 def _load(name: str, content: bytes) -> None:
