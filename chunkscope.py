@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _CHECK = """Measures a configuration and compares it, question by question, with a trial of a study: the first, or --baseline ID.
 What is not named is as in that trial. Exit status 0: a loss of more than the margin is ruled out; 1: worse beyond chance;
 3: it cannot be told; 2: the input is wrong."""
+_WRITE_EVERY = 10.0  # seconds between two writings of a study while its trials are measured
 _LIKE_BASELINE = ("scope", "context", "search", "pooling", "repeats", "embedder", "chat")
 
 
@@ -411,7 +413,7 @@ def _sweep(options: argparse.Namespace) -> None:
     ]  # fmt: skip
     before = _warnings(embed)
     try:
-        _measure(wanted, study, embed)
+        _measure(wanted, study, embed, options.study)
     finally:  # also where it was stopped or the model failed: what is measured is kept
         done = [study.trials[key] for *_, key in wanted if key in study.trials]
         _say([*_rest(options, len(done), len(wanted)), *(one for one in _warnings(embed) if one not in before)])
@@ -458,14 +460,19 @@ def _write(options: argparse.Namespace, study: Study, done: Sequence[Record]) ->
         write_csv(options.csv, done)
 
 
-def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, embed: Embed) -> None:
-    """Measures what the study does not have yet, and puts it there trial by trial."""
+def _measure(wanted: Sequence[tuple[str, Corpus, Config, str]], study: Study, embed: Embed, path: Path | None) -> None:
+    """Measures what the study does not have yet, and puts it there trial by trial; now and then also in its file."""
+    from data.studies import write_study
+
     missing = [one for one in wanted if one[-1] not in study.trials]
-    done = 0
+    done, written = 0, time.monotonic()
     for (arm, corpus), rows in groupby(missing, key=lambda one: one[:2]):
         for trial in sweep(corpus, [row[2] for row in rows], embed, partial(_describe, corpus, embed=embed)):
             study.add(record(trial, embed, arm))
             done += 1
+            if path and time.monotonic() - written > _WRITE_EVERY:
+                write_study(path, study)
+                written = time.monotonic()
             _counted(f"measured {done} of {len(missing)}", done == len(missing))
 
 

@@ -452,6 +452,22 @@ class TestSweep:
         assert "measured 2 of 2" in capsys.readouterr().err
         assert len(json.loads(study.read_text())["trials"]) == 6
 
+    def test_a_study_is_written_while_its_trials_are_measured(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        study = folder / "s.json"
+        held = []
+        measured = chunkscope.record
+
+        def record(*given: object) -> object:
+            held.append(len(json.loads(study.read_text())["trials"]) if study.exists() else 0)
+            return measured(*given)
+
+        monkeypatch.setattr(chunkscope, "_WRITE_EVERY", 0.0)
+        monkeypatch.setattr(chunkscope, "record", record)
+        assert chunkscope.main(swept(folder, "--study", str(study))) == 0
+        assert held == [0, 1, 2, 3, 4, 5]
+
     def test_a_study_of_other_documents_is_refused_and_left_as_it_is(
         self, model: BagOfWords, folder: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
