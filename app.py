@@ -37,6 +37,7 @@ class Spots:
 
 def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> None:
     """The document with its cuts on one side; figures, chart and a question on the other."""
+    began = time.monotonic()
     left, right = st.columns([3, 2], gap="medium")
     with left:
         document = controls.pick_document(corpus, "The document that is shown. Figures are about the whole corpus.")
@@ -75,7 +76,7 @@ def explore(corpus: Corpus, config: Config, embedder: CachedEmbedder | None) -> 
     with spots.stores:
         live.tables(corpus, document, sliders, embed)
     if embedder and trial:
-        _basics(drawn_spot, progress, corpus, config, embedder)
+        _basics(drawn_spot, progress, corpus, config, embedder, began)
 
 
 def _measured(
@@ -164,25 +165,38 @@ def _chart(spot: DeltaGenerator, corpus: Corpus, embedder: CachedEmbedder) -> tu
 
 
 def _basics(
-    chart_spot: DeltaGenerator, progress: DeltaGenerator, corpus: Corpus, config: Config, embedder: CachedEmbedder
-) -> None:
-    """Draws the chart of what this session has measured, with the basic strategies, point by point where they are new."""
+    chart_spot: DeltaGenerator, progress: DeltaGenerator, corpus: Corpus, config: Config, embedder: CachedEmbedder, drawn: float
+) -> None:  # fmt: skip
+    """Draws the chart of what this session has measured, with the basic strategies.
+
+    Where their vectors are cached all points come at once; where they are not, one by one. `drawn` is when the page was.
+    """
     embed = watched(embedder, progress, ("chart", embedder.identity, id(corpus)))
     trials = resources.trials(corpus, embedder)
-    missing = [one for one in basic_configs(corpus, embed, config.k, config.budget) if one not in trials]
-    drawn = time.monotonic()
-    for one in missing:
-        # Where vectors are cached all points come at once; where they are not, one by one.
-        if time.monotonic() - drawn > _PATIENCE:
-            with chart_spot:
+    new, shown = False, False
+
+    def draw() -> None:
+        nonlocal shown
+        if shown:
+            return
+        with chart_spot:
+            if new:
                 cursor.renew(trials)
-                cursor.chart(trials)
-            drawn = time.monotonic()
-        resources.measured(corpus, one, embed)
-    with chart_spot:
-        if missing:
-            cursor.renew(trials)
-        cursor.chart(trials)
+            cursor.chart(trials)
+        shown = True
+
+    if time.monotonic() - drawn > _PATIENCE:
+        draw()
+    try:
+        for one in basic_configs(corpus, embed, config.k, config.budget):
+            if one not in trials:
+                resources.measured(corpus, one, embed)
+                new, shown = True, False
+                if time.monotonic() - drawn > _PATIENCE:
+                    draw()
+                    drawn = time.monotonic()
+    finally:  # also where the user has stopped it
+        draw()
 
 
 frame.run("Explore", explore)

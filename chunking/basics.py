@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from chunking.index import Config
@@ -11,18 +13,22 @@ from chunking.strategies.semantic import inner, similarities
 from chunking.types import Corpus, Embed
 
 
-def basic_configs(corpus: Corpus, embed: Embed, k: int, budget: int | None = None) -> list[Config]:
-    """The configurations of the basic strategies, scope document, without context; `whole` is the last."""
-    rows: tuple[tuple[str, dict[str, float]], ...] = (
-        ("fixed", {"size": 200}),
-        ("fixed", {"size": 200, "overlap": 50}),
-        ("sentence", {"size": 200}),
-        ("recursive", {"size": 200}),
-        ("parent_child", {"child": 50, "parent": 200}),
-        ("semantic", {"size": 200, "threshold": threshold_at(corpus, embed, 10)}),
-        ("whole", {}),
-    )
-    return [Config.of(strategy, settings, k=k, budget=budget) for strategy, settings in rows]
+def basic_configs(corpus: Corpus, embed: Embed, k: int, budget: int | None = None) -> Iterator[Config]:
+    """The configurations of the basic strategies, scope document, without context; `whole` is the last.
+
+    The threshold of `semantic`, for which every sentence is embedded, is looked for when its turn comes.
+    """
+
+    def config(strategy: str, **settings: float) -> Config:
+        return Config.of(strategy, settings, k=k, budget=budget)
+
+    yield config("fixed", size=200)
+    yield config("fixed", size=200, overlap=50)
+    yield config("sentence", size=200)
+    yield config("recursive", size=200)
+    yield config("parent_child", child=50, parent=200)
+    yield config("semantic", size=200, threshold=threshold_at(corpus, embed, 10))
+    yield config("whole")
 
 
 def threshold_at(corpus: Corpus, embed: Embed, percentile: float) -> float:

@@ -141,7 +141,7 @@ def _configs(corpus: Corpus, config: Config, embedder: CachedEmbedder, embed: Wa
 
 def _basic(corpus: Corpus, config: Config, embed: Watched) -> list[Config]:
     try:
-        return basic_configs(corpus, embed, config.k, config.budget)
+        return list(basic_configs(corpus, embed, config.k, config.budget))
     except Stopped:
         return []
 

@@ -32,9 +32,9 @@ _PATIENCE = 0.3  # seconds for a library's table; a slider whose stops it takes 
 _MOST_TABLES = 32  # kept by a session; the oldest go first
 
 
-def script(name: str) -> str:
-    """The source of a component: what follows the sliders, then the file of that name."""
-    return text_of("sliders.js") + text_of(name)
+def script(*names: str) -> str:
+    """The source of a component: what follows the sliders, then the files of these names."""
+    return "".join(map(text_of, ("sliders.js", *names)))
 
 
 def text_of(name: str) -> str:

@@ -2,7 +2,6 @@
 // figure that changes is mounted anew. Where a slider is dragged to a stop that was measured, the diamond goes there.
 
 const cursors = new WeakMap();
-const SVG = "http://www.w3.org/2000/svg";
 
 export default function ({ data, parentElement, setTriggerValue }) {
   if (!cursors.has(parentElement)) cursors.set(parentElement, new Cursor());
@@ -18,7 +17,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 class Cursor {
   constructor() {
-    this.layer = element("svg", { class: "cs-cursor", style: "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;overflow:visible;z-index:5" });
+    this.layer = drawn("svg", { class: "cs-cursor", style: "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;overflow:visible;z-index:5" });
     this.unfollow = followSliders(() => this.place());
     this.charts = new MutationObserver(() => this.chart() !== this.under && this.place());
     this.charts.observe(document.querySelector(".st-key-cs_chart"), { subtree: true, childList: true });
@@ -65,8 +64,8 @@ class Cursor {
   }
 
   dot(point, x, y) {
-    const dot = element("circle", { cx: x, cy: y, r: 5, fill: point.colour, stroke: "#888", style: "pointer-events:auto;cursor:pointer" });
-    const hint = element("title", {});
+    const dot = drawn("circle", { cx: x, cy: y, r: 5, fill: point.colour, stroke: "#888", style: "pointer-events:auto;cursor:pointer" });
+    const hint = drawn("title", {});
     hint.textContent = `${point.title}: hit rate ${point.hit.toFixed(1)}%, ${Math.round(point.words).toLocaleString("en")} words sent`;
     dot.append(hint);
     dot.addEventListener("click", () => this.pick(point.setting));
@@ -78,13 +77,7 @@ function diamond(point, x, y, opacity) {
   const [at, top, bottom] = [point.hit, point.high, point.low].map(y);
   const line = { fill: "none", stroke: "#c2313c", opacity };
   return [
-    element("path", { d: `M${x - 5} ${top}h10M${x - 5} ${bottom}h10M${x} ${top}V${at - 10}M${x} ${at + 10}V${bottom}`, ...line, "stroke-width": 1.2 }),
-    element("path", { d: `M${x} ${at - 10}l10 10l-10 10l-10 -10z`, ...line, "stroke-width": 2.5 }),
+    drawn("path", { d: `M${x - 5} ${top}h10M${x - 5} ${bottom}h10M${x} ${top}V${at - 10}M${x} ${at + 10}V${bottom}`, ...line, "stroke-width": 1.2 }),
+    drawn("path", { d: `M${x} ${at - 10}l10 10l-10 10l-10 -10z`, ...line, "stroke-width": 2.5 }),
   ];
-}
-
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

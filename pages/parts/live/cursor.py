@@ -27,7 +27,7 @@ from pages.parts.live import script
 HEAD_START = 1.0
 _STARTED = "chart_library"
 
-_cursor = st.components.v2.component("chunkscope_cursor", js=script("cursor.js"))
+_cursor = st.components.v2.component("chunkscope_cursor", js=script("svg.js", "cursor.js"))
 
 
 @dataclass

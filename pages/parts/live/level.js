@@ -1,7 +1,6 @@
 // Lays a line over a chart where its slider is dragged to. The chart itself is drawn anew when the slider is released.
 
 const levels = new WeakMap();
-const SVG = "http://www.w3.org/2000/svg";
 
 export default function ({ data, parentElement }) {
   if (!levels.has(parentElement)) levels.set(parentElement, new Level());
@@ -16,7 +15,7 @@ export default function ({ data, parentElement }) {
 
 class Level {
   constructor() {
-    this.layer = element("svg", { class: "cs-level", style: "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;z-index:5" });
+    this.layer = drawn("svg", { class: "cs-level", style: "position:absolute;inset:0;width:100%;height:100%;pointer-events:none;z-index:5" });
     this.unfollow = followSliders(() => this.place());
   }
 
@@ -36,16 +35,10 @@ class Level {
     }
     const y = yaxis._offset + Math.min(Math.max(yaxis.l2p(now), 0), yaxis._length);
     const below = heights.filter((height) => height < now).length;
-    const line = element("path", { d: `M${xaxis._offset} ${y}h${xaxis._length}`, stroke: "#c2313c", "stroke-width": 2 });
-    const said = element("text", { x: xaxis._offset + 6, y: y - 5, fill: "currentColor", "font-size": 12 });
+    const line = drawn("path", { d: `M${xaxis._offset} ${y}h${xaxis._length}`, stroke: "#c2313c", "stroke-width": 2 });
+    const said = drawn("text", { x: xaxis._offset + 6, y: y - 5, fill: "currentColor", "font-size": 12 });
     said.textContent = `${now.toFixed(2)}: ${below} of ${heights.length} below`;
     this.layer.replaceChildren(line, said);
     chart.querySelector(".svg-container").append(this.layer);
   }
-}
-
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts.live import script
 
-_level = st.components.v2.component("chunkscope_level", js=script("level.js"))
+_level = st.components.v2.component("chunkscope_level", js=script("svg.js", "level.js"))
 
 
 def level(inside: str, value: float, heights: Sequence[float]) -> None:

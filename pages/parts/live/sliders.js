@@ -6,10 +6,20 @@ let finger = null; // what the pointer holds: a slider's input, where it took ho
 
 // Calls `act` at every step of any slider; gives what ends that.
 function followSliders(act) {
+  let checking;
   const leaving = new AbortController();
   const on = (name, hear) => window.addEventListener(name, hear, { capture: true, passive: true, signal: leaving.signal });
   on("pointerdown", (event) => { finger = takeHold(event); });
-  on("pointermove", (event) => foresee(event) && act());
+  on("pointermove", (event) => {
+    if (!foresee(event)) return;
+    act();
+    clearTimeout(checking);
+    checking = setTimeout(() => {
+      if (!finger || finger.text === textOf(finger.input)) return;
+      finger = null; // what was foreseen did not come
+      act();
+    }, 300);
+  });
   on("pointerup", () => { finger = null; });
   on("pointercancel", () => { finger = null; });
   const observer = new MutationObserver(() => {
@@ -19,6 +29,7 @@ function followSliders(act) {
   observer.observe(document.body, { subtree: true, attributes: true, attributeFilter: ["aria-valuetext"] });
   return () => {
     leaving.abort();
+    clearTimeout(checking);
     observer.disconnect();
   };
 }
