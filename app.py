@@ -177,7 +177,7 @@ def _basics(
 
     def draw() -> None:
         nonlocal shown
-        if shown:
+        if shown:  # Streamlit refuses the same chart twice in a run
             return
         with chart_spot:
             if new:

@@ -15,7 +15,6 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cache import ollama_models as models
 from cache.chat_model import ChatModel
@@ -30,9 +29,6 @@ from cache.ollama_client import (
 from cache.records import keyed_by, quote, readable
 from cache.store import Store
 from chunking.types import Document
-
-if TYPE_CHECKING:
-    pass
 
 Progress = Callable[[int, int], None]  # (answers so far, answers that were missing)
 

@@ -29,7 +29,6 @@ _JOB = "sweep_job"
 _AT_ONCE = 1.0  # seconds that the page waits before it draws a sweep that is still running
 _LOOK_EVERY = 0.5  # seconds between two looks at it
 _CHARTS = "cs_sweep"
-_VERDICTS = "verdicts"
 _MOST_VERDICTS = 8  # kept by a session: they hold their trials
 #: The columns of the table that are read first.
 _FIRST = ("setting", "sent", "hit_rate", "hit_rate_low", "hit_rate_high", "whole_share", "read_share", "coverage", "precision",
@@ -223,13 +222,9 @@ def _charts(found: Sequence[Measured], sweep: Sweep, judge: bool) -> list[str]:
 
 def _verdict(trials: tuple[Trial, ...], measure: str) -> Verdict:
     """The verdict, which takes a moment, from the session's last ones where these very trials were judged before."""
-    kept: dict[Any, Verdict] = st.session_state.setdefault(_VERDICTS, {})
-    key = (trials, measure)
-    if key not in kept:
-        kept[key] = verdict(trials, MEASURES[measure])
-        while len(kept) > _MOST_VERDICTS:
-            kept.pop(next(iter(kept)))
-    return kept[key]
+    return resources.remembered(
+        "verdicts", (trials, measure), _MOST_VERDICTS, lambda: verdict(trials, MEASURES[measure])
+    )
 
 
 def _finished(

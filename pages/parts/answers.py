@@ -34,8 +34,7 @@ def show(index: Index, question: str, found: Sequence[Found]) -> None:
     spot = st.empty()
     if pressed:
         kept[key] = _written(spot, index, name, question, found)
-        while len(kept) > _MOST:
-            kept.pop(next(iter(kept)))
+        resources.let_oldest_go(kept, _MOST)
     spot.markdown(_lines(kept[key]))
     st.caption(_cited(kept[key], len(found)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -35,8 +35,8 @@ def chart_config(name: str) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Mapping[str, Any]], name: str) -> None:
-    """A button that saves rows as CSV. They are written when it is pressed."""
-    st.download_button("Table (CSV)", lambda: csv_text(rows), f"{name}.csv", "text/csv", on_click="ignore")
+    """A button that saves rows as CSV."""
+    _csv(lambda: rows, name)
 
 
 def figures(records: Sequence[Record], name: str) -> None:
@@ -46,8 +46,12 @@ def figures(records: Sequence[Record], name: str) -> None:
 
 def measured(trials: Sequence[Trial], embed: Embed, name: str) -> None:
     """A button that saves every figure of trials of this session as CSV."""
-    st.download_button("Table (CSV)", lambda: csv_text(row_of(record(trial, embed)) for trial in trials), f"{name}.csv",
-                       "text/csv", on_click="ignore")  # fmt: skip
+    _csv(lambda: [row_of(record(trial, embed)) for trial in trials], name)
+
+
+def _csv(rows: Callable[[], Sequence[Mapping[str, Any]]], name: str) -> None:
+    """A button that saves rows as CSV. They are made and written when it is pressed."""
+    st.download_button("Table (CSV)", lambda: csv_text(rows()), f"{name}.csv", "text/csv", on_click="ignore")
 
 
 def study(corpus: Corpus, records: Sequence[Record], name: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -23,6 +23,8 @@ from data.documents import read_files
 from data.questions import read_questions
 from data.report import ReadError, Report
 from pages.parts.hosts import Host, host, local
+
+T = TypeVar("T")
 
 _MOST_TRIALS = 400  # kept by a session; the oldest go first
 
@@ -172,15 +174,24 @@ def keep(corpus: Corpus, embed: Embed, more: Iterable[Trial]) -> None:
     kept = trials(corpus, embed)
     for trial in more:
         kept.setdefault(trial.config, trial)
-    while len(kept) > _MOST_TRIALS:
-        kept.pop(next(iter(kept)))
+    let_oldest_go(kept, _MOST_TRIALS)
 
 
 def record_of(trial: Trial, embed: Embed) -> Record:
     """The record of a trial of this session, made once."""
-    kept = st.session_state.setdefault("records", {})
-    if id(trial) not in kept:
-        while len(kept) >= _MOST_TRIALS:
-            kept.pop(next(iter(kept)))
-        kept[id(trial)] = trial, record(trial, embed)  # the trial is held with it, so that no other one gets its id
-    return kept[id(trial)][1]
+    return remembered("records", trial, _MOST_TRIALS, lambda: record(trial, embed))
+
+
+def remembered(name: str, key: Hashable, most: int, make: Callable[[], T]) -> T:
+    """What the session keeps under a name for a key, made where it is not there. Of more than `most` the oldest goes."""
+    kept: dict[Hashable, T] = st.session_state.setdefault(name, {})
+    if key not in kept:
+        kept[key] = make()
+        let_oldest_go(kept, most)
+    return kept[key]
+
+
+def let_oldest_go(kept: dict[Any, Any], most: int) -> None:
+    """Takes what was put in first out until there are no more than `most`."""
+    while len(kept) > most:
+        kept.pop(next(iter(kept)))

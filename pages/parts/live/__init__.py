@@ -25,6 +25,7 @@ from chunking.segments import blocks
 from chunking.stops import CutFigures, DrawnCut, Slider, Stop, cut_figures, drawn_cut, passages_of, stops
 from chunking.types import Corpus, Document, Embed, Ints, Question
 from chunking.words import code_points
+from pages.parts.resources import remembered
 from pages.parts.words import counted, percent
 
 _FOLDER = Path(__file__).parent
@@ -140,19 +141,16 @@ def _line(figures: CutFigures) -> str:
 
 
 def _table(corpus: Corpus, document: Document, slider: Slider, embed: Embed | None) -> dict[str, Any]:
-    kept = st.session_state.setdefault("tables", {})
     base = _base(corpus, slider, document)
-    if base not in kept:
-        cut = stops(corpus, slider, document, embed)
-        ours = not any(STRATEGIES[config.strategy].module for config in slider.configs.values())
-        found = {
-            str(stop.value): _packed(stop.cut, stop.figures, document) for stop in (cut if ours else _in_time(cut))
-        }
-        # One stop too few: the slider then moves no cuts until it is released.
-        kept[base] = {"base": base, "order": list(found), "stops": found if len(found) == len(slider.configs) else {}}
-        while len(kept) > _MOST_TABLES:
-            kept.pop(next(iter(kept)))
-    return kept[base]
+    return remembered("tables", base, _MOST_TABLES, lambda: _made(base, corpus, document, slider, embed))
+
+
+def _made(base: str, corpus: Corpus, document: Document, slider: Slider, embed: Embed | None) -> dict[str, Any]:
+    cut = stops(corpus, slider, document, embed)
+    ours = not any(STRATEGIES[config.strategy].module for config in slider.configs.values())
+    found = {str(stop.value): _packed(stop.cut, stop.figures, document) for stop in (cut if ours else _in_time(cut))}
+    # One stop too few: the slider then moves no cuts until it is released.
+    return {"base": base, "order": list(found), "stops": found if len(found) == len(slider.configs) else {}}
 
 
 def _in_time(cut: Iterator[Stop]) -> list[Stop]:

@@ -52,7 +52,7 @@ def chart(trials: Mapping[Config, Trial]) -> None:
     kept = _kept(trials)
     if not fits(kept.shown, list(kept.points.values())):
         renew(trials)
-    if not st.session_state.setdefault(_STARTED, False):
+    if _STARTED not in st.session_state:
         time.sleep(HEAD_START)
         st.session_state[_STARTED] = True
     st.plotly_chart(kept.figure, theme="streamlit", config=chart_config("chunkscope-hit-rate"))
